@@ -72,6 +72,17 @@ std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run,
                                    std::span<const SpokenWord> words) {
   if (count == 1 && (IsMinusBetween(text, at, run) || IsMinusWithin(text, at, run)))
     return Reading{run, {"minus"}};
+  // "i--;" and "--i" count down.
+  const bool behind =
+      at > 0 && IsAsciiLower(text[at - 1]) && (at == 1 || !IsAsciiAlnum(text[at - 2]));
+  const bool ahead = IsAsciiLower(ByteAt(text, run)) && !IsAsciiAlnum(ByteAt(text, run + 1));
+  if (count == 2 && behind != ahead &&
+      (behind ? run == text.size() || std::string_view(";)],").find(text[run]) != text.npos
+              : at == 0 || text[at - 1] == '(' || text[at - 1] == '['))
+    return Reading{run, {"minus", "minus"}};
+  // "-x" alone, and "y = -x".
+  if (count == 1 && ahead && ByteAt(text, run) >= 'x' && run + 1 == text.size() && at == 0)
+    return Reading{run, {"minus"}};
   // "G = -RT".
   if (count == 1 && at > 1 && text.substr(at - 2, 2) == "= " && IsAsciiLetter(ByteAt(text, run)))
     return Reading{run, {"minus"}};

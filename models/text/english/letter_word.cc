@@ -43,7 +43,13 @@ bool AreLetters(std::string_view text, size_t end, std::string_view word,
   // "AD 500" and "500 AD" are no advertisements.
   if (word == "AD")
     return counted || (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1)));
-  if (word == "AM") return IsRadioBand(text, end, words);
+  const bool pointed = !words.empty() && IsOneOf(words.back().text, "The", "an", "the");
+  // "In the AM".
+  if (word == "AM") return pointed || IsRadioBand(text, end, words);
+  // A room of a hospital.
+  if (word == "OR")
+    return pointed ||
+           IsOneOf(LettersAt(text, end + 1), "nurse", "nurses", "staff", "suite", "table");
   return IsOneOf(word, "IT", "US", "WHO") && !words.empty() && words.back().text == "THE";
 }
 
@@ -84,6 +90,17 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
   if (word.size() > kMaxLetters) return std::nullopt;
   const bool joins = ByteAt(text, end) == '&' && IsAsciiUpper(ByteAt(text, end + 1));
   if (word == "A" && (joins || joined)) return Reading{end, {Dotted(word)}};
+  // "dy/dx".
+  const bool derived = word.size() == 2 && word[0] == 'd' && word[1] >= 'r' &&
+                       (before == '/' || ByteAt(text, end) == '/') && IsAsciiLower(word[1]);
+  if (derived) return Reading{end, {Dotted(word)}};
+  if (previous == "per") {
+    if (const auto unit = FindUnit(word, false, EnglishDialect::kUs); unit && word != "in") {
+      Reading reading{end, {}};
+      reading.AppendEach(unit->singular);
+      return reading;
+    }
+  }
   if (IsProduct(text, begin, word)) return Reading{end, {Dotted(word)}};
   const auto power = ReadSuperscript(numbers, text, end);
   const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&

@@ -174,10 +174,11 @@ size_t AbsoluteValueEnd(std::string_view text, size_t at) {
 }
 
 std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
-  constexpr std::array<Name, 11> kOperators = {{{"===", "equals"},
+  constexpr std::array<Name, 12> kOperators = {{{"===", "equals"},
                                                 {"+=", "plus equals"},
                                                 {"-=", "minus equals"},
                                                 {"*=", "times equals"},
+                                                {"/=", "divide equals"},
                                                 {"!==", "is not equal to"},
                                                 {"==", "equals"},
                                                 {"!=", "is not equal to"},
@@ -195,7 +196,9 @@ std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
                                : IsAsciiDigit(ByteAt(text, left)) && ByteAt(text, right) == '(';
     if (bracketed) return Reading{right, {"times"}};
   }
-  if (at == 0 || ByteAt(text, at - 1) != ' ') return std::nullopt;
+  // "<= 10" begins a text, where ">" would quote.
+  const bool begins = at == 0 && ByteAt(text, 1) == '=' && text[0] != '=';
+  if (!begins && (at == 0 || ByteAt(text, at - 1) != ' ')) return std::nullopt;
   for (const Name& sign : kOperators) {
     const size_t end = at + sign.written.size();
     if (!text.substr(at).starts_with(sign.written) || ByteAt(text, end) != ' ') continue;

@@ -57,6 +57,15 @@ std::optional<Reading> ReadSuperscript(const NumberWords& numbers, std::string_v
   const bool free = at == 0 || IsSpace(DecodeBefore(text, at).value);
   if (free && IsAsciiUpper(ByteAt(text, end)) && DigitsEnd(written, 0) == written.size())
     return Reading{end, numbers.Whole(written)};
+  // The upper limit of an integral or a sum: "∫₀¹ x dx".
+  const size_t lower = at > 0 && IsAsciiDigit(text[at - 1]) ? at - 1 : at;
+  if (lower < at && DigitsEnd(written, 0) == written.size() &&
+      (text.substr(0, lower).ends_with("∫") || text.substr(0, lower).ends_with("∑"))) {
+    Reading limit{end, {"to"}};
+    limit.Append(numbers.Whole(written));
+    limit.Append("of");
+    return limit;
+  }
   const bool negative = written.front() == '-';
   const std::string_view digits =
       std::string_view(written).substr(negative || written.front() == '+' ? 1 : 0);

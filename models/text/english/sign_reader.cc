@@ -182,7 +182,8 @@ bool CountsBefore(const SignContext& context) {
 // Reads the slash of "7 L/100 km", "$5/page" and "3/week".
 std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
                                  const SignContext& context) {
-  if (sign.value != '/' || sign.begin == 0) return std::nullopt;
+  if (sign.value != '/' || sign.begin == 0 || text.substr(sign.end).starts_with("gas"))
+    return std::nullopt;
   // "a = F/m".
   const bool variables = IsAsciiLetter(text[sign.begin - 1]) &&
                          IsAsciiLetter(ByteAt(text, sign.end)) &&
@@ -280,6 +281,10 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   if (IsFactorial(text, sign, before)) return Reading{sign.end, {"factorial"}};
   if (auto dot = ReadInnerDot(text, sign)) return dot;
   if (auto slash = ReadSlash(text, sign, context)) return slash;
+  // "3·10^4".
+  if (sign.value == 0xB7 && sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1]) &&
+      IsAsciiDigit(ByteAt(text, sign.end)))
+    return Reading{sign.end, {"times"}};
   // "C:\\Users".
   if (sign.value == '+' && sign.count == 1 && text.substr(sign.end, 2) == "/-")
     return Reading{sign.end + 2, {"plus", "or", "minus"}};
@@ -302,11 +307,19 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
         !IsOneOf(share, "HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "USER"))
       return Reading{sign.end, {}};
   }
+  // One stream of a program goes where another one does: "2>&1".
+  if (sign.value == '>' && sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1]) &&
+      ByteAt(text, sign.end) == '&')
+    return Reading{sign.end + 1, {"to"}};
   // "16:9".
   if (sign.value == ':' && sign.count == 1 && IsAsciiDigit(ByteAt(text, sign.end)) &&
       sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1])) {
     if (IsWithinCitation(text, sign.begin)) return Reading{sign.end, {}};
-    return Reading{sign.end, {"to"}};
+    // "sha256:9f86".
+    size_t digits = sign.begin;
+    while (digits > 0 && IsAsciiDigit(text[digits - 1])) --digits;
+    const bool named = digits > 1 && IsAsciiLower(text[digits - 1]);
+    return Reading{sign.end, {named ? "colon" : "to"}};
   }
   return std::nullopt;
 }
@@ -323,7 +336,9 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   const std::string before = context.words.empty() ? "" : AsciiLower(context.words.back().text);
   const size_t digits_end = DigitsEnd(text.substr(0, sign.end + 8), sign.end);
   const bool pressed =
-      IsOneOf(before, "call", "dial", "enter", "hit", "press") &&
+      (IsOneOf(before, "call", "dial", "enter", "hit", "press") ||
+       (IsOneOf(before, "and", "or", "then") && !context.words.empty() &&
+        IsOneOf(AsciiLower(context.words[0].text), "dial", "enter", "hit", "press"))) &&
       (sign.value == '*' ? IsAsciiDigit(follows) || follows == ' ' : !IsAsciiAlnum(follows));
   if (key && (pressed || (digits_end > sign.end && ByteAt(text, digits_end) == '#')))
     return Reading{sign.end, {sign.value == '*' ? "star" : "pound"}};
@@ -345,7 +360,12 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text, digit));
   const size_t money = CurrencySignBytes(text, sign.end);
   // "Model #: XJ-900".
-  const bool number = IsAsciiDigit(follows) || (sign.value == '#' && (code || follows == ':')) ||
+  const size_t count_end = DigitsEnd(text.substr(0, sign.end + 8), sign.end);
+  const bool tag = IsAsciiLetter(ByteAt(text, count_end)) &&
+                   IsAsciiLetter(ByteAt(text, count_end + 1)) &&
+                   IsAsciiLetter(ByteAt(text, count_end + 2));  // "#2024goals"
+  const bool number = (IsAsciiDigit(follows) && !tag) ||
+                      (sign.value == '#' && (code || follows == ':')) ||
                       (money > 0 && IsAsciiDigit(ByteAt(text, sign.end + money)));
   std::string_view name = SymbolName(sign.value, number);
   if (sign.value == 0xA2 && !context.words.empty() &&
@@ -357,7 +377,11 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   // "∑ of all terms" has its "of" already.
   if ((sign.value == 0x2211 || sign.value == 0x222B) && context.last > sign.end &&
       !text.substr(sign.end).starts_with(" of ")) {
-    reading.Append("of");
+    // "∫₀¹", whose limits are folded.
+    const char32_t upper = DecodeAt(text, sign.end + 1).value;
+    const bool limits = IsAsciiDigit(follows) && (upper == 0xB9 || upper == 0xB2 || upper == 0xB3 ||
+                                                  (upper >= 0x2070 && upper <= 0x2079));
+    reading.Append(limits ? "from" : "of");
   }
   if (reading.words.empty()) return std::nullopt;
   return reading;
