@@ -37,13 +37,13 @@ bool IsWrittenInCapitals(std::string_view lower) {
                  "iykyk", "tbf", "tbh", "ttyl", "tysm");
 }
 
-// Returns the word with at most `most` equal letters in a row.
+// Returns the word with at most `most` equal letters in a row where three or more are: "hellooo"
+// keeps its double l.
 std::string Shortened(std::string_view word, size_t most) {
   std::string text;
-  size_t run = 0;
-  for (size_t i = 0; i < word.size(); ++i) {
-    run = i > 0 && AsciiLower(word[i]) == AsciiLower(word[i - 1]) ? run + 1 : 1;
-    if (run <= most) text += word[i];
+  for (size_t begin = 0, end = 0; begin < word.size(); begin = end) {
+    while (end < word.size() && AsciiLower(word[end]) == AsciiLower(word[begin])) ++end;
+    text += word.substr(begin, end - begin > 2 ? std::min(most, end - begin) : end - begin);
   }
   return text;
 }
