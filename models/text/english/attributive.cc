@@ -29,7 +29,7 @@ constexpr std::string_view kMeasuredNouns =
     "cake camera can cannon capsule car card carton cell charger check cheque chip coat "
     "coffee coin commute container contract crate cruise cube cup curtain cylinder dam dash "
     "day deal delay deposit discount disk distance dive donation dose drill drive drop "
-    "engine estate exclusion facility fan fare fee fence file filter final fine flask "
+    "engine estate exclusion facility fan fare fee fence file film filter final fine flask "
     "flight freestyle fund fuse gap gift goal grant guarantee gun gym haircut hamburger "
     "heat heater hike hole home hose house hurdle icon incision investment item jackpot jar "
     "jog journey jug kettle kit ladder lamp laptop lawsuit lease lens lift limit loan "

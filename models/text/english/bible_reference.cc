@@ -3,6 +3,7 @@
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/bible_books_text.h"
+#include "models/text/english/one_of.h"
 
 namespace millrace::models {
 namespace {
@@ -48,8 +49,8 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
   if (!AppendNumber(numbers, text, reading)) return std::nullopt;
   if (ByteAt(text, reading.end) != ':') {
     // "2 Samuel 7", but "James 5" may be a player.
-    const bool psalm = written == "Ps" && !numbered;
-    const bool chapter = (numbered || psalm) && !IsAsciiAlnum(ByteAt(text, reading.end));
+    const bool sure = !numbered && IsListed(written, "Deut Eccl Exod Ezek Isa Jer Lev Neh Ps Zech");
+    const bool chapter = (numbered || sure) && !IsAsciiAlnum(ByteAt(text, reading.end));
     return chapter ? std::optional(reading) : std::nullopt;
   }
   const bool tens = text[reading.end - 1] == '0' && reading.words.back() != "ten";
@@ -65,7 +66,13 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
     reading.Append("to");
     reading.end += dash;
     if (!AppendNumber(numbers, text, reading)) return std::nullopt;
-    reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verses");
+    // "1:1-2:3" goes on in the next chapter.
+    if (ByteAt(text, reading.end) == ':' && IsAsciiDigit(ByteAt(text, reading.end + 1))) {
+      ++reading.end;
+      if (!AppendNumber(numbers, text, reading)) return std::nullopt;
+    } else {
+      reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verses");
+    }
   } else if (sums) {
     reading.words.insert(reading.words.begin() + static_cast<ptrdiff_t>(verses), "verse");
   }

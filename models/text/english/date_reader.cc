@@ -136,7 +136,22 @@ Reading DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned d
   return reading;
 }
 
+std::optional<Reading> DateReader::ReadStamp(std::string_view text, size_t at) const {
+  constexpr size_t kDigits = 8;
+  const size_t end = DigitsEnd(text.substr(0, at + kDigits + 1), at);
+  if (end != at + kDigits) return std::nullopt;
+  const auto date = static_cast<unsigned>(ParseDigits(text.substr(at, kDigits)));
+  const unsigned year = date / 10000;
+  const unsigned month = date / 100 % 100;
+  if (year < 1950 || year > 2049 || month < 1 || month > kMonths.size() || !IsDay(date % 100) ||
+      IsAsciiLetter(ByteAt(text, end)) || ByteAt(text, end) == '%' || PluralFollows(text, end) ||
+      (at > 0 && std::string_view("$£€-+").find(text[at - 1]) != text.npos))
+    return std::nullopt;
+  return Spoken(end, year, month, date % 100, false);
+}
+
 std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at) const {
+  if (auto stamp = ReadStamp(text, at)) return stamp;
   size_t end = at;
   const auto first = TakeNumber(text, end, 1, 4);
   if (!first) return std::nullopt;

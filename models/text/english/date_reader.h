@@ -34,6 +34,8 @@ class DateReader {
   std::optional<Reading> ReadFiscalYear(std::string_view text, size_t at) const;
 
  private:
+  // Reads the date of "20241105".
+  std::optional<Reading> ReadStamp(std::string_view text, size_t at) const;
   // Reads the month and the day of "3/14", whatever is behind it.
   std::optional<Reading> ReadNumericDay(std::string_view text, size_t at) const;
   // Reads "2023-06", "06/2023" and the season "2008/09".

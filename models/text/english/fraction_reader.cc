@@ -106,7 +106,7 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   const bool labelled =
       (scale || part == 20 || part == 50) && count < part && IsLabelled(text, at, end);
   // "3/4 time" is a beat.
-  if (text.substr(end).starts_with(" time") && (part == 2 || part == 4 || part == 8)) {
+  if (IsOneOf(LettersAt(text, end + 1), "time", "waltz") && (part == 2 || part == 4 || part == 8)) {
     reading.Append(numbers.Cardinal(part));
     return reading;
   }

@@ -70,11 +70,15 @@ bool IsAirPressure(std::string_view text, size_t at) {
          !IsOneOf(LettersAt(behind, 0), "available", "file", "free", "of", "ram");
 }
 
-// Returns true if four digits and a capital name something: "Ryzen 9 5950X", but "1000X".
+// Returns true if four digits and a capital name something: "Ryzen 9 5950X" and "Ryzen 7 5800X",
+// but "1000X".
 bool IsNameOfProcessor(std::string_view text, size_t at) {
   constexpr size_t kDigits = 4;
   return text[at] == 'X' && at > kDigits && DigitsEnd(text.substr(0, at), at - kDigits) == at &&
-         !IsAsciiDigit(text[at - kDigits - 1]) && text.substr(at - 2, 2) != "00";
+         !IsAsciiDigit(text[at - kDigits - 1]) &&
+         (text.substr(at - 2, 2) != "00" ||
+          (at > kDigits + 1 && IsAsciiDigit(text[at - kDigits - 2]) &&
+           text[at - kDigits - 1] == ' '));
 }
 
 // Returns true if a whole number of one or two digits ends before `at`.
@@ -117,6 +121,16 @@ bool IsLength(std::string_view text, size_t end) {
   return !IsOneOf(text.substr(at, word_end - at), "all", "another", "bring", "brought", "came",
                   "come", "get", "got", "has", "have", "in", "let", "lets", "only", "other", "put",
                   "sent", "take", "the", "these", "those", "took", "went");
+}
+
+// Returns true for the "in" of "3 in of rain" and "6 in by 4 in" behind the number that ends there.
+bool IsInchBetween(std::string_view text, size_t number_end, size_t behind) {
+  const std::string_view rest = text.substr(behind);
+  size_t at = number_end;
+  while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
+  const bool last = text.substr(0, at).ends_with(" in by ");
+  return rest.starts_with(" of ") || last ||
+         (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4)));
 }
 
 // Returns true if a spaced "F" or "C" behind the number that ends there is of a temperature: "at
@@ -193,7 +207,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
         {"cu", "cubic"},
         {"fl", "fluid"}}) {
     const size_t stop = ByteAt(text, at + 2) == '.' ? 1 : 0;
-    if (!text.substr(at).starts_with(short_form) || ByteAt(text, at + 2 + stop) != ' ') continue;
+    const char joint = ByteAt(text, at + 2 + stop);
+    if (!text.substr(at).starts_with(short_form) || (joint != ' ' && joint != '-')) continue;
     size_t second = at + 3 + stop;
     const auto unit = TakeUnit(dialect, text, second, true, one, article);
     if (!unit) continue;
@@ -203,8 +218,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   bool divided = false;
   size_t end = UnitEnd(text, at, divided);
   // "10p", but "1080p" are lines of a picture.
-  if (!spaced && text.substr(at, end - at) == "p" && EndsSmallNumber(text, at)) {
-    at = end;
+  const std::string_view pence = text.substr(at, end - at);
+  if (!spaced && (pence == "p" || pence.starts_with("p/")) && EndsSmallNumber(text, at)) {
+    ++at;
     return article && NounFollows(text, at) ? "P." : one ? "penny" : "pence";
   }
   // "9.81 m/s2", "40 m2".
@@ -219,6 +235,10 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     return one || (article && NounFollows(text, at)) ? unit->singular : unit->plural;
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
+  // "180C/350F/gas 4".
+  if (const size_t degree = at + 1;
+      !spaced && (text[at] == 'C' || text[at] == 'F') && text.substr(degree).starts_with("/gas"))
+    end = degree;
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
   // The stop of "a 5 lb. bag" is the unit's.
@@ -253,7 +273,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   const bool inch =
       symbol == "in" && spaced &&
       ((text.substr(end, 2) == ". " && IsAsciiLower(ByteAt(text, end + 2))) ||
-       ((EndsSentence(text, end) || text.substr(end, 2) == ".,") && IsLength(text, at - 1)));
+       ((EndsSentence(text, end) || text.substr(end, 2) == ".,") && IsLength(text, at - 1)) ||
+       IsInchBetween(text, at - 1, end));
   if (spaced && IsOneOf(symbol, "C", "F") && IsTemperature(text, at - 1, end))
     return take(symbol == "C" ? "degrees celsius" : "degrees fahrenheit");
   // "300 K" is a temperature, but a salary of so much is none.
@@ -270,6 +291,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     const bool belongs = text.substr(end).starts_with(" force") || MeasuredFollows(text, end);
     return take(one || belongs ? "newton" : "newtons");
   }
+  // "11 st 4 lb".
+  if (symbol == "st" && spaced && ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1)))
+    return take("stone");
   // "5 mo."
   const bool months = symbol == "mo" && ByteAt(text, end) == '.';
   const auto unit = FindUnit(symbol, spaced && !inch && !months, dialect);
@@ -306,6 +330,7 @@ Reading ReadPer(std::string_view text, size_t word) {
     }
   }
   if (symbol == "ea") return {end + (stop ? 1 : 0), {"each"}};
+  if (symbol == "pp") return {end, {"per", "person"}};
   const auto unit = FindUnit(symbol, false, EnglishDialect::kUs);
   if (!unit || IsAsciiAlnum(ByteAt(text, end))) return {word, {"per"}};
   Reading reading{end + (stop && symbol.size() > 1 ? 1 : 0), {"per"}};
@@ -321,7 +346,10 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   if (hyphen) {
     // "A 10-kg bag"; not "2-in-1".
     const auto unit = TakeUnit(dialect, text, at, false, true, false);
-    const bool old = text.substr(std::min(at, text.size())).starts_with("-old");
+    // "A 6-mo.-old puppy", "a 5-ft-tall fence".
+    if (text.substr(std::min(at, text.size())).starts_with(".-")) ++at;
+    const bool old = IsOneOf(LettersAt(text, std::min(at + 1, text.size())), "deep", "high", "long",
+                             "old", "tall", "thick", "wide");
     // "A 100-W bulb", but "section 3-A".
     const bool letter = at == reading.end + 2 && NounFollows(text, at) &&
                         std::string_view("LVWglm").find(text[at - 1]) != std::string_view::npos;
@@ -340,7 +368,12 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     reading.end = at + 1;
     return true;
   }
-  if (const CodePoint sign = DecodeAt(text, at); sign.value == U'★' || sign.value == U'⭐') {
+  const CodePoint sign = DecodeAt(text, at);
+  // "A 5* hotel".
+  const bool asterisk =
+      sign.value == '*' && !spaced &&
+      IsOneOf(LettersAt(text, at + 2), "accommodation", "hotel", "hotels", "resort", "restaurant");
+  if (asterisk || sign.value == U'★' || sign.value == U'⭐') {
     if (DecodeAt(text, at + sign.bytes).value == sign.value) return false;  // "5 ★★★"
     reading.Append(one || NounFollows(text, at + sign.bytes) ? "star" : "stars");
     reading.end = at + sign.bytes;
@@ -360,9 +393,11 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     reading.end = behind.end;
     return true;
   }
-  if (const size_t sign = CurrencySignBytes(text, at); sign > 0 &&
-                                                       !IsAsciiDigit(ByteAt(text, at + sign)) &&
-                                                       !IsAsciiLetter(ByteAt(text, at + sign))) {
+  // "The 3 Rs" are letters.
+  const bool letters = article && text.substr(at, 2) == "Rs";
+  if (const size_t sign = letters ? 0 : CurrencySignBytes(text, at);
+      sign > 0 && !IsAsciiDigit(ByteAt(text, at + sign)) &&
+      !IsAsciiLetter(ByteAt(text, at + sign))) {
     reading.AppendEach(
         CurrencyName(text.substr(at, sign), one || (article && NounFollows(text, at + sign))));
     reading.end = at + sign;

@@ -147,13 +147,22 @@ std::string_view CurrencyName(std::string_view sign, bool one) {
 
 std::optional<Reading> ReadMoneyBehind(const NumberWords& numbers, std::string_view text,
                                        const Amount& amount) {
-  if (amount.fraction.size() != 2) return std::nullopt;
+  constexpr size_t kThousands = 3;
+  if (amount.fraction.size() != 2 && amount.fraction.size() != kThousands) return std::nullopt;
   const size_t sign = amount.end + (ByteAt(text, amount.end) == ' ' ? 1 : 0);
   const Currency* currency = FindCurrency(text, sign);
   if (currency == nullptr || currency->minor_one.empty()) return std::nullopt;
   const size_t end = sign + currency->sign.size();
   if (IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
   Reading reading{end, {}};
+  // Who writes the sign behind groups thousands with a stop: "1.500 €"; "1.459 €/l" has a price.
+  if (amount.fraction.size() == kThousands) {
+    if (currency->sign != "€" || amount.whole == "0" || ByteAt(text, end) == '/')
+      return std::nullopt;
+    reading.Append(numbers.Whole(amount.whole + amount.fraction));
+    reading.AppendEach(currency->many);
+    return reading;
+  }
   AppendHundredths(numbers, *currency, amount, false, reading);
   return reading;
 }
@@ -168,13 +177,16 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   const bool behind_number = at > 1 && text[at - 1] == ' ' && IsAsciiDigit(text[at - 2]);
   if ((apart || !behind_number) && ByteAt(text, begin) == ' ') ++begin;
   // Losses stand in brackets: "$(4.2) million".
+  // "$-5" is below nothing, too.
   const bool loss = ByteAt(text, begin) == '(';
+  const bool minus = ByteAt(text, begin) == '-' && IsAsciiDigit(ByteAt(text, begin + 1));
+  if (minus) ++begin;
   auto first = ParseAmount(text, begin + (loss ? 1 : 0));
   if (!first || (loss && ByteAt(text, first->end) != ')')) return std::nullopt;
   Amount amount = *std::move(first);
   if (loss) ++amount.end;
   Reading reading{amount.end, {}};
-  if (loss) reading.Append("minus");
+  if (loss || minus) reading.Append("minus");
   if (const size_t dash = RangeDashBytes(text, amount.end); dash > 0) {
     size_t second_at = amount.end + dash;
     second_at += CurrencySignBytes(text, second_at);

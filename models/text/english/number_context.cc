@@ -13,16 +13,12 @@ namespace {
 
 // Returns true for words after which a number with a letter is a name: "seat 12A".
 bool NamesPlaces(std::string_view word) {
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"aisle", "apartment", "appendix", "apt",   "bay",      "bed",  "berth",  "bin",   "block",
-       "booth", "building",  "bus",      "cabin", "carriage", "cell", "class",  "coach", "counter",
-       "desk",  "door",      "exhibit",  "exit",  "figure",   "flat", "floor",  "form",  "gate",
-       "grade", "hall",      "house",    "lane",  "level",    "line", "locker", "lot",   "number",
-       "pier",  "platform",  "plot",     "pump",  "question", "room", "route",  "row",   "schedule",
-       "seat",  "section",   "size",     "slot",  "space",    "spot", "stall",  "stand", "stop",
-       "suite", "table",     "terminal", "track", "tram",     "unit", "ward",   "year",  "zone"});
-  static_assert(std::ranges::is_sorted(kWords));
-  return std::ranges::binary_search(kWords, word);
+  return IsListed(word,
+                  "aisle apartment appendix apt bay bed berth bin block booth building bus cabin "
+                  "carriage cell class coach counter desk door exhibit exit figure flat floor form "
+                  "gate grade hall house lane level line locker lot number pier platform plot pump "
+                  "question room route row schedule seat section size slot space spot stall stand "
+                  "stop suite table terminal track tram unit ward year zone");
 }
 
 // Returns true if the number and the letter behind it are one of several places: "seats 12A-12C".
@@ -49,8 +45,9 @@ bool InCode(std::string_view text, size_t at) {
 bool SpeaksOfPlaces(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 8;
   return std::ranges::any_of(words.last(std::min(words.size(), kFarthest)), [](const auto& word) {
-    return IsListed(AsciiLower(word.text),
-                    "aisle apartment berth flat gate gates locker platform row seat seats suite");
+    return IsListed(
+        AsciiLower(word.text),
+        "aisle apartment berth flat flight gate gates locker platform row seat seats suite");
   });
 }
 
@@ -70,7 +67,7 @@ bool NamesLetter(std::string_view text, size_t at, std::span<const SpokenWord> w
   const bool line = IsOneOf(LettersAt(text, letter + 2), "bus", "flight", "line", "train", "tram");
   if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
   const bool labels = so_far.labels || SpeaksOfPlaces(words);
-  if (labels && IsOneOf(previous, "and", "but", "from", "not", "or", "than", "to", "use"))
+  if (labels && IsOneOf(previous, "and", "but", "for", "from", "not", "or", "than", "to", "use"))
     return true;
   return text[letter] == 'C' &&
          (so_far.isotopes || IsOneOf(LettersAt(text, letter + 2), "dates", "dating", "decay"));
@@ -95,6 +92,36 @@ bool IsNumberOfName(std::span<const SpokenWord> words) {
                  "reservation", "serial", "ticket", "tracking");
 }
 
+// Returns true if "A", "C" or "F" behind the number names a seat or a part rather than amps or
+// degrees: "Is 7C free?", "text 12A", "item 6F".
+bool IsLetterOfPlace(std::string_view text, size_t at, std::span<const SpokenWord> words,
+                     std::string_view previous, const ContextSoFar& so_far) {
+  constexpr size_t kMaxDigits = 2;
+  const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  if (letter == at || letter > at + kMaxDigits || so_far.electric ||
+      std::string_view("ACF").find(ByteAt(text, letter)) == std::string_view::npos ||
+      IsAsciiAlnum(ByteAt(text, letter + 1)) || ByteAt(text, letter + 1) == '/')
+    return false;
+  const size_t verb = letter + (text.substr(letter + 1).starts_with(" is ") ? 5 : 2);
+  const bool starts =
+      words.empty() ? verb > letter + 2 : words.size() == 1 && IsOneOf(previous, "are", "is");
+  if (starts &&
+      IsOneOf(LettersAt(text, verb), "a", "an", "and", "available", "booked", "empty", "free",
+              "mine", "occupied", "open", "reserved", "still", "taken", "the", "yours"))
+    return true;
+  if (IsListed(
+          previous,
+          "article box chapter choose clause column court drawer entrance example exercise "
+          "field group have item lesson method model note option page panel part pass phase pick "
+          "pitch problem rack row sample sheet shelf stage step studio swap take task team text "
+          "tier type want wing"))
+    return true;
+  if (previous == "like")
+    return words.size() < 2 || !IsOneOf(AsciiLower(words[words.size() - 2].text), "feel", "feels");
+  return SpeaksOfPlaces(words) ||
+         (text[letter] == 'A' && previous == "in" && !NounFollows(text, letter + 1));
+}
+
 }  // namespace
 
 bool IsArticle(std::string_view written, bool adjacent) {
@@ -110,7 +137,8 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   NumberContext context{.previous = previous};
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
                   NamesSeats(text, at, previous) || InCode(text, at) ||
-                  NamesLetter(text, at, words, previous, so_far);
+                  NamesLetter(text, at, words, previous, so_far) ||
+                  IsLetterOfPlace(text, at, words, previous, so_far);
   // "10W-40 oil".
   const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
   if (text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2)))

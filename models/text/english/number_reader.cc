@@ -36,6 +36,26 @@ bool IsTaxForm(std::string_view text, const Amount& amount) {
          LettersAt(text, amount.end + 1) == "forms";
 }
 
+// Returns true for feet and inches of a player, and for a formation: "a 6-9 forward", "he is 5-9",
+// "the 2-3 zone".
+bool IsHeightOrFormation(std::string_view text, size_t begin, uint64_t first, uint64_t second,
+                         size_t end, const NumberContext& context) {
+  if (context.article && IsListed(LettersAt(text, end + 1),
+                                  "center cornerback count defense forward freshman guard junior "
+                                  "lineman linebacker man pitcher quarterback receiver rookie "
+                                  "senior shortstop sophomore tackle woman zone"))
+    return true;
+  if (first < 4 || first > 7 || second > 11) return false;
+  const std::string_view before = text.substr(0, begin);
+  const std::string_view behind = text.substr(end);
+  return (context.previous == "at" && behind.starts_with(", ")) ||
+         (context.article && behind.starts_with(", ") && IsAsciiDigit(ByteAt(behind, 2)) &&
+          behind.substr(DigitsEnd(behind, 2)).starts_with("-pound")) ||
+         IsOneOf(context.previous, "he's", "i'm", "she's", "stands", "stood") ||
+         before.ends_with("He is ") || before.ends_with("She is ") || before.ends_with(" he is ") ||
+         before.ends_with(" she is ") || before.ends_with("I am ");
+}
+
 // Returns true for the games of "the Chiefs (11-6)"; "beat the Lakers (112-98)" has a score.
 bool IsRecordInBrackets(std::string_view text, size_t begin, size_t end) {
   if (begin < 2 || text[begin - 1] != '(' || text[begin - 2] != ' ' || ByteAt(text, end) != ')')
@@ -155,6 +175,12 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
     return reading;
   }
   if (TakePower(text, amount, reading)) {
+    // A charge; no temperature is written so.
+    if (text.substr(reading.end, 2) == " C" && !IsAsciiAlnum(ByteAt(text, reading.end + 2))) {
+      reading.Append("coulombs");
+      reading.end += 2;
+      return reading;
+    }
     TakeMeasure(dialect_, text, false, context.article, reading);
     return reading;
   }
@@ -243,7 +269,9 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
   } else if (IsRecordOfSeason(text, amount.end - std::min(amount.end, amount.whole.size()),
                               second->end, context.previous)) {
     reading.Append("and");
-  } else if ((!both && !shares) || !amount.fraction.empty()) {
+  } else if (((!both && !shares) || !amount.fraction.empty()) &&
+             !IsHeightOrFormation(text, begin, ParseDigits(amount.whole),
+                                  ParseDigits(second->whole), second->end, context)) {
     reading.Append("to");
   }
   // "7-8pm", "9-10:30".

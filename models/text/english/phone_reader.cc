@@ -163,12 +163,38 @@ std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_vi
   return reading;
 }
 
+// Reads the numbers of a lottery, which ascend: "4-8-15-16-23-42".
+std::optional<Reading> ReadDrawnNumbers(const NumberWords& numbers, std::string_view text,
+                                        size_t at) {
+  constexpr size_t kFewest = 4;
+  constexpr size_t kMost = 10;
+  constexpr uint64_t kHighest = 99;
+  Reading reading{at, {}};
+  uint64_t last = 0;
+  size_t count = 0;
+  for (; count < kMost; ++count) {
+    const size_t begin = reading.end + (count > 0 ? 1 : 0);
+    const size_t end = DigitsEnd(text.substr(0, begin + 3), begin);
+    const uint64_t number = ParseDigits(text.substr(begin, end - begin));
+    if (end == begin || number <= last || number > kHighest || text[begin] == '0')
+      return std::nullopt;
+    last = number;
+    reading.Append(numbers.Cardinal(number));
+    reading.end = end;
+    if (ByteAt(text, end) != '-' || !IsAsciiDigit(ByteAt(text, end + 1))) break;
+  }
+  return count + 1 < kFewest || last < 10 || IsAsciiAlnum(ByteAt(text, reading.end))
+             ? std::nullopt
+             : std::optional(reading);
+}
+
 }  // namespace
 
 std::optional<Reading> ReadPhone(const NumberWords& numbers, std::string_view text, size_t at) {
   if (auto named = ReadNamedPhone(numbers, text, at)) return named;
   const bool international = ByteAt(text, at) == '+';
   const bool bracketed = ByteAt(text, at) == '(';
+  if (auto drawn = ReadDrawnNumbers(numbers, text, at)) return drawn;
   const Groups groups = TakeGroups(text, at + (international ? 1 : 0));
   if (groups.count == 0 || (!LooksLikePhone(groups, international, bracketed) && !IsCard(groups) &&
                             !IsAccount(groups, text, at)))

@@ -65,8 +65,9 @@ std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_vie
        IsAsciiDigit(ByteAt(text, end + 1)))) {
     return std::nullopt;
   }
-  const bool service = digits.size() == 3 && (digits.ends_with("11") || digits == "999" ||
-                                              digits == "112" || digits == "000");
+  const bool service =
+      digits.size() == 3 && (digits.ends_with("11") || digits == "999" || digits == "112" ||
+                             digits == "000" || digits == "988");
   // "Dial 911, or 112 in Europe", "text 88022".
   const bool abroad = (context.previous.empty() || context.previous == "or") &&
                       text.substr(end, 4) == " in " && IsAsciiUpper(ByteAt(text, end + 4));
@@ -277,6 +278,9 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
                                                        "hit", "hits", "hitting");
     if (caliber) return Reading{end, numbers.Cardinal(value)};
     if (average) return Reading{end, StatusWords(numbers, value)};
+    // "A .300 hitter".
+    if (digits.size() == 3 && IsOneOf(LettersAt(text, end + 1), "average", "batter", "hitter"))
+      return Reading{end, StatusWords(numbers, value)};
     return std::nullopt;
   }
   // Standards, "H.264" and "X.509", and flights: "flight 370".
@@ -287,9 +291,14 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   const bool airline = begin > 4 && text[begin - 1] == ' ' && IsAsciiUpper(text[begin - 2]) &&
                        (text.substr(0, begin - 3).ends_with("light ") ||
                         text.substr(0, begin - 3).ends_with("lights "));
-  const bool flight = (previous == "flight" || airline) && ByteAt(text, end) != '-';
+  // "A Porsche 911", "a Peugeot 208".
+  const bool car = IsOneOf(previous, "peugeot", "porsche");
+  const bool flight = (previous == "flight" || airline || car) && ByteAt(text, end) != '-';
+  // "I-405", "US-101".
+  const std::string_view before = text.substr(0, begin);
+  const bool road = before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
   if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
-      (standard || flight))
+      (standard || flight || road))
     return Reading{end, StatusWords(numbers, value)};
   // The lines of a picture: "720p", "2160p60".
   constexpr std::string_view kLines = "240 360 480 576 720 1440 2160 4320";

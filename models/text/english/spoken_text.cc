@@ -26,6 +26,8 @@ void Note(std::string_view word, ContextSoFar& so_far) {
       return any(so_far.isotopes, "dating");
     case 'e':
       return any(so_far.calling, "emergency");
+    case 'f':
+      return any(so_far.calling, "fax");
     case 'i':
       so_far.isotopes = so_far.isotopes || word.starts_with("isotop");
       return;
@@ -39,7 +41,7 @@ void Note(std::string_view word, ContextSoFar& so_far) {
     case 's':
       return any(so_far.report, "speci");
     case 't':
-      any(so_far.calling, "text");
+      any(so_far.calling, "tel", "telephone", "text");
       return any(so_far.report, "taf");
     case 'u':
       return any(so_far.versions, "upgrade", "upgraded", "upgrading");

@@ -167,7 +167,11 @@ class Walk {
     const NumberContext context = Context(previous);
     auto reading = numbers_.Read(text_, number, context);
     if (!reading) return false;
-    if (context.label && IsAsciiUpper(ByteAt(text_, reading->end))) spoken_.NoteLabel();
+    // "From 31E to 8A": no unit is written so.
+    const char letter = ByteAt(text_, reading->end);
+    const bool named = std::string_view("BDEGHK").find(letter) != std::string_view::npos &&
+                       !IsAsciiAlnum(ByteAt(text_, reading->end + 1));
+    if (IsAsciiUpper(letter) && (context.label || named)) spoken_.NoteLabel();
     if (IsVersioned(previous)) spoken_.NoteVersion();
     number_end_ = reading->end;
     DropCountOfPart(*reading);
@@ -272,11 +276,7 @@ class Walk {
       TakeReading(std::move(numeral));
       return;
     }
-    // An initial, "J. Smith", and the catalogue of "K. 545".
-    if (word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && ByteAt(text_, end) == '.' &&
-        ByteAt(text_, end + 1) == ' ' &&
-        (IsAsciiUpper(ByteAt(text_, end + 2)) ||
-         ((word == "K" || word == "D") && IsAsciiDigit(ByteAt(text_, end + 2))))) {
+    if (IsInitial(text_, end, word)) {
       spoken_.AddWord(word + ".", begin, end + 1);
       at_ = end + 1;
       return;
@@ -387,7 +387,11 @@ class Walk {
         return TakeReading(Reading{at_ + 1, {"given"}});
       if (close == 0) return TakeReading(ReadOperator(text_, at_));
       closers_.push_back(close);
-      return TakeReading(Reading{at_ + 1, {"the", "absolute", "value", "of"}});
+      TakeReading(Reading{at_ + 1, {"the", "absolute", "value", "of"}});
+      const CodePoint sign = DecodeAt(text_, at_);
+      if (sign.value == '-' || sign.value == 0x2212)
+        TakeReading(Reading{at_ + sign.bytes, {"minus"}});
+      return true;
     }
     if (c.value == '(') {
       const size_t close = FormulaGroupEnd(text_, at_);
