@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "models/text/unicode.h"
+
 namespace millrace::models {
 namespace {
 
@@ -68,6 +70,21 @@ bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind) {
   constexpr auto kDays =
       std::to_array<std::u32string_view>({U"大促", U"购物节", U"年中", U"晚会", U"活动", U"期间"});
   return (digits == U"618" || digits == U"315") && StartsWithAny(behind, kDays);
+}
+
+bool NamesShortYear(std::u32string_view digits, std::u32string_view behind) {
+  constexpr auto kBehind = std::to_array<std::u32string_view>(
+      {U"年世界杯", U"年奥运", U"年欧洲杯", U"年洪水", U"年出生", U"年毕业", U"年入学", U"年春",
+       U"年夏天", U"年秋", U"年冬", U"年初", U"年底", U"年末"});
+  if (digits.size() != 2 || !behind.starts_with(U'年')) return false;
+  return (behind.size() > 1 && IsDigit(behind[1])) || StartsWithAny(behind, kBehind);
+}
+
+bool CountsRooms(std::u32string_view before, std::u32string_view behind) {
+  if (behind.starts_with(U'室'))
+    return behind.size() > 1 && (IsDigit(behind[1]) || behind[1] == U'一');
+  return (before.ends_with(U'室') || before.ends_with(U'厅')) &&
+         (behind.starts_with(U'厅') || behind.starts_with(U'卫'));
 }
 
 }  // namespace millrace::models

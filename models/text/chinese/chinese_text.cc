@@ -397,7 +397,8 @@ class ChineseNumberWriter : private ChineseCursor {
   bool UnitCounts(size_t end) const {
     const std::u32string_view rest = Piece(end, in_.text.size());
     return std::ranges::any_of(ChineseUnits(), [&](const UnitName& unit) {
-      return rest.starts_with(unit.written) && IsAsciiLetter32(unit.written.front()) &&
+      return rest.starts_with(unit.written) &&
+             (IsAsciiLetter32(unit.written.front()) || unit.written.front() >= U'㎀') &&
              !IsAsciiLetter32(At(end + unit.written.size()));
     });
   }
@@ -420,7 +421,7 @@ class ChineseNumberWriter : private ChineseCursor {
       return behind_digits.starts_with(word);
     };
     const bool year =
-        (digits.size() == 4 && is_behind(U"年")) ||
+        (digits.size() == 4 && is_behind(U"年")) || NamesShortYear(digits, behind_digits) ||
         (IsYear(at_, end) && (is_behind(U"财年") || is_behind(U"学年") || is_behind(U"届") ||
                               is_behind(U"款") || is_behind(U"版") || is_behind(U"赛季")));
     const bool padded = digits.size() > 1 && digits[0] == '0';
@@ -434,7 +435,8 @@ class ChineseNumberWriter : private ChineseCursor {
       const uint64_t value = ValueOf(digits);
       // 第二次, 二年级.
       const bool counts = value == 2 && !Follows(at_, {U"第"}) && !is_behind(U"年级") &&
-                          (StartsWithMeasureWord(behind_digits) || UnitCounts(end));
+                          (StartsWithMeasureWord(behind_digits) || UnitCounts(end) ||
+                           CountsRooms(Piece(0, at_), behind_digits));
       text = counts ? U"两" : ChineseCardinal(value);
     }
     if (At(end) == '.' && IsDigit(At(end + 1))) {
@@ -475,6 +477,8 @@ class ChineseNumberWriter : private ChineseCursor {
       Put(text + unit.spoken, behind);
       return;
     }
+    // The tone of 一 stays in names: F1赛车.
+    if (LettersBefore(at_) > 0 && text == U"一" && IsChineseCharacter(At(end))) text += U' ';
     Put(text, end);
   }
 };

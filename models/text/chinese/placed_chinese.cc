@@ -31,6 +31,11 @@ ChineseText PlaceChinese(std::string_view source) {
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
     const size_t end = at + point.bytes;
+    // The hyphen of "Wi-Fi" divides no letters that are spelled.
+    if (point.value == '-' && at > 1 && text.substr(at - 2, 5) == "Wi-Fi") {
+      at = end;
+      continue;
+    }
     const bool wide = origin(end) - origin(at) > point.bytes;
     std::u32string character(1, point.value == 0xFFE5 ? U'¥' : point.value);
     // The comma of a list of numbers is not that of 1,000: 100，200，300.

@@ -121,6 +121,14 @@ void JoinWords(std::vector<ChineseReading>& words) {
   Join(words, true, [](const Reading&, const Reading& next) { return next.word == kSuffix; });
 }
 
+// Returns true for the first of several classes or schools: 一班的学生, 在一中, but 一班人,
+// 坐一班车.
+bool NamesClass(std::string_view before, std::string_view behind) {
+  if (CharacterAt(behind, 0) == "中") return true;
+  return CharacterAt(behind, 0) == "班" && !IsOneOf(before, "每坐赶下上这那末头后有值同换倒轮等") &&
+         !IsOneOf(CharacterAt(behind, 1), "人车飞船地火公航子岗");
+}
+
 // Changes the tone of 一 by its neighbours. before: the last character of the word before; behind:
 // three characters behind it.
 void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::string_view behind) {
@@ -134,14 +142,16 @@ void ChangeOne(ChineseReading& word, size_t i, std::string_view before, std::str
                        (after != "点" || CharacterAt(behind, 2) != "十");
   const bool equals = after == "等" && CharacterAt(behind, 1) == "于";
   constexpr auto kOrdinals =
-      std::to_array<std::string_view>({"一月", "一号", "一楼", "一级", "一流", "一等奖", "一年级"});
+      std::to_array<std::string_view>({"一月", "一号", "一楼", "一级", "一流", "一线", "一审",
+                                       "一模", "一环", "一季度", "一把手", "一等奖", "一年级"});
   const bool ordinal = i == 0 && std::ranges::any_of(kOrdinals, [&](std::string_view one) {
                          return word.word.starts_with(one);
                        });
   // A number said in order or digit by digit keeps its tone: 第一天, 十一点, 一二三, 一月一日.
   if (IsOneOf(before, "第初〇零一二三四五六七八九十") ||
       IsOneOf(after, "〇零一二三四五六七八九十") || decimal || equals || ordinal ||
-      (before == "月" && after == "日") || (word.word == kOne && IsOneOf(after, "月号楼"))) {
+      NamesClass(before, behind) || (before == "月" && after == "日") ||
+      (word.word == kOne && IsOneOf(after, "月号楼"))) {
     tone = '1';
   } else if (!before.empty() && before == after) {
     tone = '5';  // 看一看

@@ -92,9 +92,14 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"2-0", "二比零"}, Written{"1-0战胜", "一比零战胜"},
         Written{"中国队3-1日本队", "中国队三比一日本队"}, Written{"Ⅰ、Ⅻ", "一、十二"},
         Written{"卡6222 0212 3456 7890", "卡六二二二零二幺二三四五六七八九零"},
-        Written{"2个", "两个"}, Written{"5-10", "五至十"}, Written{"12306", "幺二三零六"},
-        Written{"985高校", "九八五高校"}, Written{"985元", "九百八十五元"},
-        Written{"9·11事件", "九·一一事件"}, Written{"沪B·88888", "沪B·八八八八八"},
+        Written{"30㎡", "三十平方米"}, Written{"2㎏", "两公斤"}, Written{"2室1厅", "两室一厅"},
+        Written{"3室2厅2卫", "三室两厅两卫"}, Written{"F1赛车", "F一 赛车"},
+        Written{"98年世界杯", "九八年世界杯"}, Written{"98年5月", "九八年五月"},
+        Written{"60年来", "六十年来"}, Written{"Wi-Fi", "WiFi"},
+        Written{"Spider-Man", "Spider-Man"}, Written{"2个", "两个"}, Written{"5-10", "五至十"},
+        Written{"12306", "幺二三零六"}, Written{"985高校", "九八五高校"},
+        Written{"985元", "九百八十五元"}, Written{"9·11事件", "九·一一事件"},
+        Written{"沪B·88888", "沪B·八八八八八"},
         Written{"+86 10 1234 5678", "加八六 幺零幺二三四五六七八"},
         Written{"138 1234 5678", "幺三八幺二三四五六七八"},
         Written{"6222021234567890", "六二二二零二一二三四五六七八九零"},
@@ -195,8 +200,8 @@ TEST_F(ChineseG2pTest, EnglishWordsAreAskedForOnceAndAbbreviationsSpelled) {
   const ChineseG2p g2p(*std::move(lexicon), english);
   const auto spoken = g2p.Phonemize("iPhone你好Wi-Fi，iPhone APP银行");
   ASSERT_TRUE(spoken.ok()) << spoken.status();
-  EXPECT_EQ(spoken->phonemes, "<iPhone> N2H3 dˈʌbᵊlju ˈI ˈɛf ˈI, <iPhone> ˈA pˈi pˈi N2H2");
-  EXPECT_EQ(english->calls, (std::vector<std::vector<std::string>>{{"iPhone"}}));
+  EXPECT_EQ(spoken->phonemes, "<iPhone> N2H3 <WiFi>, <iPhone> ˈA pˈi pˈi N2H2");
+  EXPECT_EQ(english->calls, (std::vector<std::vector<std::string>>{{"WiFi", "iPhone"}}));
   EXPECT_EQ(spoken->words.front().end, 6U);
   EXPECT_EQ(g2p.Phonemize("ABC，km，你好")->phonemes, "ˈA bˈi sˈi, kˈA ˈɛm, N2H3");
   EXPECT_EQ(english->calls.size(), 1U);

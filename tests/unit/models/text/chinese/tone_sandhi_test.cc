@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millrace::models {
@@ -44,6 +45,16 @@ TEST(ToneSandhiTest, AThirdToneBeforeAnotherIsTheSecond) {
   EXPECT_EQ(Spoken({{"李小龙", {"li3", "xiao3", "long2"}, 1}}), "li2 xiao3 long2");
   // Two groups of four characters.
   EXPECT_EQ(Spoken({{"可以", {"ke2", "yi3"}}, {"选举", {"xuan3", "ju3"}}}), "ke2 yi3 xuan2 ju3");
+}
+
+TEST(ToneSandhiTest, TheFirstOfSeveralClassesKeepsItsTone) {
+  EXPECT_EQ(Spoken({{"一", {"yi1"}}, {"班", {"ban1"}}, {"的", {"de5"}}}), "yi1 ban1 de5");
+  EXPECT_EQ(Spoken({{"在", {"zai4"}}, {"一", {"yi1"}}, {"中", {"zhong1"}}}), "zai4 yi1 zhong1");
+  EXPECT_EQ(Spoken({{"一", {"yi1"}}, {"班", {"ban1"}}, {"人", {"ren2"}}}), "yi4 ban1 ren2");
+  EXPECT_EQ(Spoken({{"坐", {"zuo4"}}, {"一", {"yi1"}}, {"班", {"ban1"}}, {"车", {"che1"}}}),
+            "zuo4 yi4 ban1 che1");
+  EXPECT_EQ(Spoken({{"一线", {"yi1", "xian4"}}, {"城市", {"cheng2", "shi4"}}}),
+            "yi1 xian4 cheng2 shi4");
 }
 
 TEST(ToneSandhiTest, TheMeasureWordAloneHasNoTone) {
