@@ -252,9 +252,10 @@ class NumberWriter {
     const size_t first_end = i++;
     const auto second = ShortNumber(i, 3);
     if (!second || *second == 0 || At(i) == '/') return false;
-    constexpr std::u32string_view kBehindDates = U"(には〜~";
-    const bool date = *first >= 1 && *first <= 12 && *second <= 31 && At(i) != 0 &&
-                      kBehindDates.find(At(i)) != std::u32string_view::npos;
+    constexpr std::u32string_view kBehindDates = U"(にはかま〜~";
+    // 11/30 alone is a day, of which no part is counted.
+    const bool follows = At(i) == 0 ? *second > 12 : kBehindDates.find(At(i)) != kBehindDates.npos;
+    const bool date = *first >= 1 && *first <= 12 && *second <= 31 && follows;
     if (date) {
       WriteCounted(*first, U"月", first_end);
       WriteCounted(*second, U"日", i);
@@ -311,17 +312,16 @@ class NumberWriter {
   // Returns what the hyphen between groups of digits is: of a score, of a difference, or of an
   // address.
   std::u32string_view JointOf(const std::vector<std::u32string>& groups, size_t end) const {
-    constexpr std::u32string_view kAddress = U" ノ ";
-    if (groups.size() != 2) return kAddress;
+    if (groups.size() != 2) return U" ノ ";
     const std::u32string_view behind = std::u32string_view(in_.text).substr(end);
-    constexpr auto kVerbs = std::to_array<std::u32string_view>(
-        {U"で勝", U"で負", U"で敗", U"で下", U"で破", U"で制", U"で快勝", U"で完勝", U"で惜敗",
-         U"で逆転", U"で引き分け", U"の勝", U"の引き分け", U"の接戦"});
+    const auto scored = [behind](std::u32string_view joint, std::u32string_view words) {
+      return behind.starts_with(joint) && behind.size() > 1 && words.find(behind[1]) != words.npos;
+    };
     const std::u32string_view before = std::u32string_view(in_.text).substr(0, at_);
     if (before.ends_with(U"スコアは") || before.ends_with(U"スコア") ||
-        std::ranges::any_of(kVerbs, [behind](auto verb) { return behind.starts_with(verb); }))
+        scored(U"で", U"勝負敗下破制快完惜逆引") || scored(U"の", U"勝引接辛快完惜大"))
       return U" タイ ";
-    return behind.starts_with(U'=') || behind.starts_with(U" =") ? U" マイナス " : kAddress;
+    return behind.starts_with(U'=') || behind.starts_with(U" =") ? U" マイナス " : U" ノ ";
   }
 
   // Returns the value of a digit, also of a kanji, from 1 on; 0 if it is none.

@@ -42,12 +42,12 @@ INSTANTIATE_TEST_SUITE_P(
         Count{5, U"分", "ゴ フン"}, Count{3, U"階", "サン ガイ"}, Count{3, U"回", "サン カイ"},
         Count{1, U"回", "イッカイ"}, Count{6, U"回", "ロッカイ"}, Count{8, U"歳", "ハッサイ"},
         Count{6, U"歳", "ロク サイ"}, Count{20, U"歳", "ハタチ"}, Count{3, U"足", "サン ゾク"},
-        Count{1, U"ヶ月", "イッカゲツ"}, Count{3, U"泊", "サン パク"},
-        Count{1, U"局", "イッキョク"}, Count{8, U"席", "ハッセキ"}, Count{10, U"戦", "ジュッセン"},
-        Count{3, U"俵", "サン ビョー"}, Count{1, U"編成", "イチ ヘンセー"},
-        Count{2, U"粒", "フタツブ"}, Count{5, U"分", "ゴ ブ", U"3割"},
-        Count{100, U"パーセント", "ヒャク パーセント"}, Count{10, U"ページ", "ジュッページ"},
-        Count{0, U"度", "レード"}));
+        Count{1, U"ヶ月", "イッカゲツ"}, Count{3, U"泊", "サン パク"}, Count{4, U"泊", "ヨン パク"},
+        Count{1, U"戸", "イッコ"}, Count{1, U"局", "イッキョク"}, Count{8, U"席", "ハッセキ"},
+        Count{10, U"戦", "ジュッセン"}, Count{3, U"俵", "サン ビョー"},
+        Count{1, U"編成", "イチ ヘンセー"}, Count{2, U"粒", "フタツブ"},
+        Count{5, U"分", "ゴ ブ", U"3割"}, Count{100, U"パーセント", "ヒャク パーセント"},
+        Count{10, U"ページ", "ジュッページ"}, Count{0, U"度", "レード"}));
 
 INSTANTIATE_TEST_SUITE_P(Numerals, CountedNumberTest,
                          testing::Values(Count{4, U"月", "シガツ"}, Count{7, U"月", "シチガツ"},
