@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "models/core/utf8.h"
@@ -52,8 +53,17 @@ constexpr size_t kFewWords = 2;
 constexpr float kDecisive = 8;
 // A language whose lists have all words of a text.
 constexpr float kAllListed = 20;
-// The same for one in whose order of words an adjective stands last.
-constexpr float kRomanceOrder = 16;
+// The same for one in whose order of words an adjective stands first, or last.
+constexpr float kAdjectiveOrder = 16;
+// The same for the Romance languages if one of them has the last of a few words, which English has
+// not. The noun before it may come from English: "hot dog completo".
+constexpr float kRomanceEnd = 80;
+constexpr size_t kMostOfPhrase = 4;
+// The same for the English pronoun before a word of English, whatever the object of the verb is.
+constexpr float kSubject = 100;
+constexpr size_t kEnglish = 0;
+constexpr size_t kItalian = 5;
+static_assert(kProfiledLanguages[kEnglish] == "en" && kProfiledLanguages[kItalian] == "it");
 constexpr std::array<std::string_view, 7> kRomance = {"ca", "es", "fr", "gl", "it", "pt", "ro"};
 // The library is asked for so many languages, the likeliest by their letters.
 constexpr size_t kAsked = 6;
@@ -188,21 +198,63 @@ bool HasProfile(std::string_view language) {
   return std::ranges::find(kProfiledLanguages, language) != kProfiledLanguages.end();
 }
 
-// Returns true for two words of which the second alone has the ending of an adjective, which
-// follows its noun in the Romance languages and precedes it in others: "menu principal".
-bool EndsWithAdjective(std::string_view words) {
+// The place of an adjective in two words of which the other one is none.
+enum class AdjectivePlace : std::uint8_t { kNone, kFirst, kLast };
+
+// Finds an adjective by its ending, or a word that is used like one. It follows its noun in the
+// Romance languages and precedes it in English: "menu principal", "monitor gamer", "rural area".
+AdjectivePlace FindAdjective(std::string_view words) {
   constexpr std::string_view kEnding = "al";
+  constexpr std::string_view kAdjectives = " bluetooth diesel gamer offline online ";
   constexpr std::string_view kNouns =
       " animal canal capital festival hospital jornal manual material metal portal sinal terminal "
       "tribunal ";
   const auto is_adjective = [&](std::string_view word) {
-    return word.ends_with(kEnding) &&
-           kNouns.find(" " + AsciiLower(word) + " ") == std::string_view::npos;
+    const std::string spaced = " " + AsciiLower(word) + " ";
+    return kAdjectives.find(spaced) != std::string_view::npos ||
+           (word.ends_with(kEnding) && kNouns.find(spaced) == std::string_view::npos);
   };
   const std::string_view text = Trim(words);
   const size_t space = text.find(' ');
-  return space != std::string_view::npos && text.find(' ', space + 1) == std::string_view::npos &&
-         is_adjective(text.substr(space + 1)) && !is_adjective(text.substr(0, space));
+  if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
+    return AdjectivePlace::kNone;
+  const bool is_first = is_adjective(text.substr(0, space));
+  if (is_first == is_adjective(text.substr(space + 1))) return AdjectivePlace::kNone;
+  return is_first ? AdjectivePlace::kFirst : AdjectivePlace::kLast;
+}
+
+// Returns the last word of a text, or the Romance preposition before it, in small letters; an empty
+// text if the last word has a capital, as names have.
+std::string_view EndOfPhrase(std::string_view text) {
+  size_t end = text.size();
+  while (end > 0 && !IsLetter(DecodeBefore(text, end).value)) end -= DecodeBefore(text, end).bytes;
+  size_t begin = end;
+  while (begin > 0 && IsLetter(DecodeBefore(text, begin).value))
+    begin -= DecodeBefore(text, begin).bytes;
+  if (!IsLower(DecodeAt(text, begin).value)) return {};
+  for (const std::string_view preposition : {" de ", " da ", " do "}) {
+    if (text.substr(0, begin).ends_with(preposition)) return preposition;
+  }
+  return text.substr(begin, end - begin);
+}
+
+// Returns true for a word of a Romance language that can be meant, which English has not.
+bool IsRomanceEnd(std::string_view word, const MeansLanguage& can_be_meant) {
+  const LetterEvidence evidence = ReadLetters(word);
+  return evidence.listed[kEnglish] == 0 && std::ranges::any_of(kRomance, [&](std::string_view tag) {
+           const auto* const language = std::ranges::find(kProfiledLanguages, tag);
+           return language != kProfiledLanguages.end() && can_be_meant(std::string(tag)) &&
+                  evidence.listed.at(language - kProfiledLanguages.begin()) > 0;
+         });
+}
+
+// Returns true for a text that begins with the English pronoun and a word of English, as no other
+// language does. "I ragazzi" is Italian.
+bool BeginsWithPronoun(std::string_view text) {
+  if (!text.starts_with("I ")) return false;
+  const std::string_view next = text.substr(2, text.find(' ', 2) - 2);
+  return IsAsciiLower(ByteAt(next, 0)) && ReadLetters(next).listed[kEnglish] > 0 &&
+         ReadLetters(next).listed[kItalian] == 0;
 }
 
 // The likelihoods of the languages that have a profile of letters.
@@ -215,8 +267,11 @@ class ShortText {
     if (!evidence_.has_known_script()) return;
     std::array<float, kProfiledLanguages.size()> sorted = evidence_.scores;
     std::ranges::sort(sorted, std::greater<>());
-    const bool is_romance_order = EndsWithAdjective(words);
+    const AdjectivePlace adjective = FindAdjective(words);
     const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
+    if (BeginsWithPronoun(words)) evidence_.scores[kEnglish] += kSubject;
+    const bool is_phrase = evidence_.words > 1 && evidence_.words <= kMostOfPhrase;
+    const bool ends_romance = is_phrase && IsRomanceEnd(EndOfPhrase(words), can_be_meant);
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
       const std::string_view language = kProfiledLanguages.at(i);
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
@@ -224,8 +279,11 @@ class ShortText {
       if (evidence_.words > 1 && evidence_.listed_words[i] == evidence_.words &&
           can_be_meant(std::string(language))) {
         evidence_.scores[i] += kAllListed;
-        if (is_romance_order && IsRomance(language)) evidence_.scores[i] += kRomanceOrder;
+        if ((adjective == AdjectivePlace::kLast && IsRomance(language)) ||
+            (adjective == AdjectivePlace::kFirst && i == kEnglish))
+          evidence_.scores[i] += kAdjectiveOrder;
       }
+      if (ends_romance && IsRomance(language)) evidence_.scores[i] += kRomanceEnd;
     }
   }
 
@@ -298,9 +356,10 @@ bool IsOther(const LibraryAnswer& answer, const std::string& words, bool is_html
   if (length >= kTellingText && answer.languages.front().confidence > 0.5F) return true;
   if (length > kShortText) return false;
   const std::string& language = answer.languages.front().language;
+  const LetterEvidence evidence = ReadLetters(words);
+  if (std::ranges::max(evidence.listed_words) == evidence.words) return false;
   if (std::ranges::find(kAlike, language) != kAlike.end())
     return IsRomance(language) && !answer.is_guessed && IsUnlikeProfiled(words, is_html, language);
-  const LetterEvidence evidence = ReadLetters(words);
   // No language with a profile has such a letter.
   if (evidence.known_letters < evidence.letters) return true;
   const float most = answer.is_guessed ? 0 : kMostListed * static_cast<float>(evidence.words);
