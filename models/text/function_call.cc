@@ -16,7 +16,8 @@ bool IsCallable(std::string_view word) {
   constexpr size_t kFewest = 2;
   const size_t dot = word.rfind('.');
   if (dot != std::string_view::npos &&
-      (dot < kFewest || dot + kFewest >= word.size() || !IsAsciiLower(word[dot + 1]))) {
+      ((dot < kFewest && !IsAsciiUpper(word.front())) || dot + kFewest >= word.size() ||
+       !IsAsciiLower(word[dot + 1]))) {
     return false;
   }
   const bool is_joined = dot != std::string_view::npos ||
@@ -88,9 +89,10 @@ size_t MembersEnd(const PatternText& text, size_t at, size_t end) {
   }
 }
 
-}  // namespace
-
-size_t FunctionCallEnd(const PatternText& text, size_t at, size_t end) {
+// Returns the end of the first call, index or member of the name [at, end); 0 if there is none.
+size_t FirstEnd(const PatternText& text, size_t at, size_t end) {
+  // this.$t("key")
+  if (text.At(end) == '$' && text.At(end - 1) == '.') end = text.NameEnd(end + 1);
   if (text.At(end - 1) == '-' && text.At(end) == '>') --end;
   const size_t name_end = end;
   end = MembersEnd(text, at, end);
@@ -111,6 +113,21 @@ size_t FunctionCallEnd(const PatternText& text, size_t at, size_t end) {
       return call;
   }
   return end > name_end ? end : 0;
+}
+
+}  // namespace
+
+size_t FunctionCallEnd(const PatternText& text, size_t at, size_t end) {
+  end = FirstEnd(text, at, end);
+  // Its result may have members: S.of(context)!.title, users[].name, f().then(g).
+  while (end > 0) {
+    const size_t dot = text.At(end) == '!' || text.At(end) == '?' ? end + 1 : end;
+    if (text.At(dot) != '.' || !IsAsciiLower(text.At(dot + 1))) break;
+    end = text.NameEnd(dot + 1);
+    if (const size_t next = std::max(text.Parentheses(end), IndexEnd(text, end)); next > 0)
+      end = next;
+  }
+  return end;
 }
 
 }  // namespace millrace::models

@@ -248,6 +248,10 @@ size_t PlaceholderReader::Brackets(size_t at) const {
   if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
   std::string_view inner = text_.substr(at + 1, close - at - 1);
   if (HasSigns(inner) || IsNote(inner)) return close + 1;
+  // An address of IPv6, and its port: [::1]:80
+  if (std::ranges::count(inner, ':') > 1 &&
+      inner.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos)
+    return At(close + 1) == ':' ? DigitsEnd(text_, close + 2) : close + 1;
   if (inner.size() > 2 && inner.front() == ' ' && inner.back() == ' ')
     inner = inner.substr(1, inner.size() - 2);
   const size_t name_end = NameEnd(at + 2);
@@ -300,7 +304,9 @@ size_t PlaceholderReader::Dollar(size_t at) const {
   if (const size_t name = NameBetween(at, "$[", "]"); name > 0) return name;
   if (!IsAsciiLetter(At(at + 1)) && At(at + 1) != '_') return 0;
   size_t end = NameEnd(at + 1);
-  if (const size_t call = Parentheses(end); call > 0) return call;
+  // $t(key), $esc.html(x)
+  const size_t member = At(end) == '.' ? NameEnd(end + 1) : end;
+  if (const size_t call = Parentheses(member); call > 0) return call;
   const std::string_view sign = text_.substr(end, 2);
   const size_t joint = sign == "->" || sign == "::" ? 2 : At(end) == ':' ? 1 : 0;
   if (joint > 0 && IsNameByte(At(end + joint))) {
@@ -377,7 +383,7 @@ size_t PlaceholderReader::Percent(size_t at) const {
                      At(number_end) != '$' && At(number_end) != '.';
   const auto part = [](char c) {
     return IsAsciiDigit(c) || c == '$' || c == '.' || c == '-' || c == '+' || c == '#' ||
-           c == '*' || c == '\'';
+           c == '*' || c == '\'' || c == ',';
   };
   next = RunEnd(next, part, 12);
   next = RunEnd(

@@ -352,11 +352,18 @@ bool IsSubtitleCode(std::string_view text, size_t at, size_t end) {
 // Signs that belong to the placeholder behind them.
 constexpr std::u32string_view kSignsBefore = U"#&@+€£¥№±≈";
 
-// Returns true if one sign between two placeholders joins them: %d:%d, {a}/{b}, {a}–{b}.
+constexpr std::string_view kScheme = "://";
+
+// Returns true if what stands between two placeholders joins them: one sign, as in %d:%d, {a}/{b}
+// and {a}–{b}, or a part of a path, as in {a}/static/{b}.
 bool IsJoint(std::string_view between) {
   constexpr std::u32string_view kJoints = U":/-.,x_=+|–—×·÷→…";
   const CodePoint c = DecodeAt(between, 0);
-  return c.bytes > 0 && c.bytes == between.size() && kJoints.find(c.value) != kJoints.npos;
+  if (c.bytes == 0 || kJoints.find(c.value) == kJoints.npos) return false;
+  return c.bytes == between.size() ||
+         (c.value == U'/' && std::ranges::all_of(between.substr(1), [](char sign) {
+            return IsPathByte(sign) || sign == '/';
+          }));
 }
 
 }  // namespace
@@ -378,25 +385,28 @@ std::vector<ProtectedSpan> FindProtectedSpans(std::string_view text, const TermI
       const bool placeholder = reader.IsPlaceholder(at);
       const size_t free = spans.empty() ? 0 : spans.back().end;
       size_t begin = placeholder ? TouchingBegin(text, at, free) : at;
-      // A sum or another sign of what stands there: US${0}, $%s, #{0}, +{0}
+      // A sum or another sign of what stands there: US${0}, R$ %s, #{0}, +{0}; or a scheme.
       if (placeholder && begin == at && begin > free) {
+        const std::string_view before = text.substr(free, begin - free);
         const CodePoint sign = DecodeBefore(text, begin);
-        if (sign.value == U'$') {
-          begin = TouchingBegin(text, begin - 1, free);
+        if (before.ends_with('$') || before.ends_with("$ ")) {
+          begin = TouchingBegin(text, begin - (sign.value == U'$' ? 1 : 2), free);
+        } else if (before.ends_with(kScheme)) {
+          begin = TouchingBegin(text, begin - kScheme.size(), free);
         } else if (kSignsBefore.find(sign.value) != kSignsBefore.npos) {
           begin -= sign.bytes;
         }
       }
       at = placeholder && !IsSubtitleCode(text, at, end) ? TouchingEnd(text, end) : end;
-      if (placeholder && begin > 0 && free == begin && text[begin - 1] == '/' &&
-          text[spans.back().begin] == '/') {
-        begin = spans.back().begin;
-        spans.pop_back();
-        at = PathEnd(text, at);
-      } else if (placeholder && after_placeholder && IsJoint(text.substr(free, begin - free))) {
+      // It belongs to the path before it, or signs join it to the placeholder before it.
+      if (placeholder &&
+          (after_placeholder ? IsJoint(text.substr(free, begin - free))
+                             : begin > 0 && free == begin && text[begin - 1] == '/')) {
         begin = spans.back().begin;
         spans.pop_back();
       }
+      const std::string_view whole = text.substr(begin, at - begin);
+      if (placeholder && whole.find('/') != whole.npos) at = PathEnd(text, at);
       const char before = placeholder && begin > free ? text[begin - 1] : '\0';
       if ((IsQuote(before) && ByteAt(text, at) == before) ||
           (before == '[' && ByteAt(text, at) == ']')) {

@@ -59,7 +59,16 @@ INSTANTIATE_TEST_SUITE_P(
         "Use «@android:string/ok», «@+id/name» and «?attr/color_primary», «@ann»: so, why?and; "
         "«$!name»",
         "Open «/users/{id}/posts» or «/x/{id}», «[name:first]» and «{n}…{m}», {a note}: «</#if>»",
-        "At «%Y-%m-%d %H:%M» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and «HH:mm», 5%B, 3-4, me-too.",
+        "Get «AppLocalizations.of(context)!.name», «S.of(context).title» and «users[].name»: f. "
+        "So.",
+        "Call «this.$t(\"x.y\")», «$esc.html($x)»; «open().then(f)». It costs «$x».no more.",
+        "At «[::1]:80» or «[fe80::1]», [it is]: «https://{host}:{port}/{path}» for «R$ {0}» or "
+        "«US$ "
+        "%s».",
+        "Read «{a}/static/{b}.css», «{{see}}»/no; «{lang}/docs/{page}», «app://%s», «{x}»/or "
+        "«{y}».",
+        "At «%Y-%m-%d %H:%M» or «%1$,.2f» and «%,d» of «%B»; «YYYY-MM-DD», «dd/MM/yyyy» and "
+        "«HH:mm», 5%B, 3-4, me-too.",
         "A «Map<string, number>» of «std::vector» or «List<List<T>>», if A<b and c> d, a<b>.",
         "As «text/plain; charset=utf-8»; «$obj->getName()» and «&nbsp;», AT&T; so.",
         "At «12°30'», «40°42'46\"» or «5'10\"», 20 degrees, 5' of it; «3.2e-4» and «1E10», 5 e 3.",
