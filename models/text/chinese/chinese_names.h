@@ -19,7 +19,8 @@ bool StartsWithMeasureWord(std::u32string_view text);
 // Thread-safe.
 bool StartsWithVerbOfScore(std::u32string_view text);
 
-// Returns true for a year of two digits, which what happened in it stands behind: 98年世界杯, 98年5月.
+// Returns true for a year of two digits, which what happened in it stands behind: 98年世界杯,
+// 98年5月.
 bool NamesShortYear(std::u32string_view digits, std::u32string_view behind);
 
 // Returns true for the rooms of a flat: 2室2厅2卫.

@@ -1,8 +1,11 @@
 #include "models/text/chinese/chinese_signs.h"
 
+#include <algorithm>
 #include <array>
 
+#include "models/text/chinese/chinese_cursor.h"
 #include "models/text/chinese/chinese_numbers.h"
+#include "models/text/chinese/chinese_units_text.h"
 #include "models/text/sign_names.h"
 
 namespace millrace::models {
@@ -62,6 +65,16 @@ std::u32string PowerWords(std::u32string_view text, size_t& length) {
   length = at;
   if (value == 2 && !negative) return U"的平方";
   return std::u32string(negative ? U"的负" : U"的") + ChineseCardinal(value) + U"次方";
+}
+
+const UnitName* ChineseUnitAt(std::u32string_view text) {
+  static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
+  const auto unit = std::ranges::find_if(units, [text](const UnitName& unit) {
+    const size_t end = unit.written.size();
+    return text.starts_with(unit.written) && !(IsAsciiLetter32(unit.written.back()) &&
+                                               end < text.size() && IsAsciiLetter32(text[end]));
+  });
+  return unit == units.end() ? nullptr : &*unit;
 }
 
 }  // namespace millrace::models

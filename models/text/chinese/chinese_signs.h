@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "models/text/unit_names.h"
+
 namespace millrace::models {
 
 // Return the Chinese name of the sign of a currency, of a sign between two numbers, of a sign right
@@ -19,5 +21,9 @@ bool IsPowerSign(char32_t c);
 // Returns the words of the power that the text begins with, "²", "⁻³" or "^6", and sets its length;
 // empty if there is none. Thread-safe.
 std::u32string PowerWords(std::u32string_view text, size_t& length);
+
+// Returns the unit that the text begins with, unless letters follow which make it a word; null if
+// there is none. Thread-safe.
+const UnitName* ChineseUnitAt(std::u32string_view text);
 
 }  // namespace millrace::models

@@ -14,12 +14,10 @@
 #include "models/text/chinese/chinese_names.h"
 #include "models/text/chinese/chinese_numbers.h"
 #include "models/text/chinese/chinese_signs.h"
-#include "models/text/chinese/chinese_units_text.h"
 #include "models/text/chinese/placed_chinese.h"
 #include "models/text/foreign_script.h"
 #include "models/text/read_letters.h"
 #include "models/text/unicode.h"
-#include "models/text/unit_names.h"
 
 namespace millrace::models {
 namespace {
@@ -28,11 +26,6 @@ constexpr size_t kMaxCardinalDigits = 16;
 constexpr ReadLetters kChinese = {
     [](char32_t c) { return IsChineseCharacter(c) || ForeignScript(c) == "Chinese characters"; },
     ", which is not read in Chinese"};
-
-const std::vector<UnitName>& ChineseUnits() {
-  static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
-  return units;
-}
 
 // Letters before $ and the name of the currency.
 constexpr std::array kChineseDollars =
@@ -55,7 +48,8 @@ class ChineseNumberWriter : private ChineseCursor {
       } else if (const auto currency = ChineseCurrency(c); !currency.empty() && digit_behind) {
         ++at_;
         WriteNumber(currency);
-      } else if (WriteDollars() || WriteOperator() || WriteSign()) {
+      } else if (WriteDollars() || WriteOperator() || WriteSign() ||
+                 (c == '/' && EndsAmount(at_) && WritePer())) {
         continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
         Put(HyphenBeforeNumber(), at_ + 1);
@@ -66,8 +60,6 @@ class ChineseNumberWriter : private ChineseCursor {
         Put(U"比", at_ + 1);
       } else if (const auto greek = GreekName(c); !greek.empty()) {
         Put(greek, at_ + 1);
-      } else if (c == '/' && EndsAmount(at_) && IsChineseCharacter(At(at_ + 1))) {
-        Put(U"每", at_ + 1);  // 100元/人
       } else if (c == '.' && at_ > 0 && (IsAsciiLetter32(At(at_ - 1)) || IsDigit(At(at_ - 1))) &&
                  IsSmallLetter(At(at_ + 1))) {
         Put(U"点", at_ + 1);  // baidu.com, 163.com
@@ -382,7 +374,9 @@ class ChineseNumberWriter : private ChineseCursor {
       end = DigitsEnd(i);
       digits += end - i;
       text += ChineseDigits(Piece(i, end), true);
-      if (At(end) != '-' && (!spaced || At(end) != ' ' || !IsDigit(At(end + 1)))) {
+      // 010-8888 6666.
+      const bool divided = groups > 0 && end - i == 4 && At(end) == ' ' && IsGroupOfFour(end + 1);
+      if (At(end) != '-' && !divided && (!spaced || At(end) != ' ' || !IsDigit(At(end + 1)))) {
         ++groups;
         break;
       }
@@ -395,12 +389,18 @@ class ChineseNumberWriter : private ChineseCursor {
 
   // Returns true if a unit in letters is behind a number, of which there are 两.
   bool UnitCounts(size_t end) const {
-    const std::u32string_view rest = Piece(end, in_.text.size());
-    return std::ranges::any_of(ChineseUnits(), [&](const UnitName& unit) {
-      return rest.starts_with(unit.written) &&
-             (IsAsciiLetter32(unit.written.front()) || unit.written.front() >= U'㎀') &&
-             !IsAsciiLetter32(At(end + unit.written.size()));
-    });
+    const UnitName* const unit = ChineseUnitAt(Piece(end, in_.text.size()));
+    return unit != nullptr &&
+           (IsAsciiLetter32(unit->written.front()) || unit->written.front() >= U'㎀');
+  }
+
+  // 100元/人, 5元/kg.
+  bool WritePer() {
+    const UnitName* const unit = ChineseUnitAt(Piece(at_ + 1, in_.text.size()));
+    if (unit == nullptr && !IsChineseCharacter(At(at_ + 1))) return false;
+    Put(unit == nullptr ? U"每" : U"每" + unit->spoken,
+        at_ + 1 + (unit == nullptr ? 0 : unit->written.size()));
+    return true;
   }
 
   void WriteNumber(std::u32string_view currency) {
@@ -467,18 +467,14 @@ class ChineseNumberWriter : private ChineseCursor {
       Put((At(end) == '%' ? U"百分之" : U"千分之") + text, end + 1);
       return;
     }
-    const std::u32string_view rest = std::u32string_view(in_.text).substr(end);
-    for (const UnitName& unit : ChineseUnits()) {
-      const size_t behind = end + unit.written.size();
-      if (!rest.starts_with(unit.written)) continue;
-      if (IsAsciiLetter32(unit.written.back()) && IsAsciiLetter32(At(behind))) continue;
-      // 奥迪A4L is a name.
-      if (unit.written.size() == 1 && LettersBefore(at_) > 0) continue;
-      Put(text + unit.spoken, behind);
-      return;
-    }
-    // The tone of 一 stays in names: F1赛车.
-    if (LettersBefore(at_) > 0 && text == U"一" && IsChineseCharacter(At(end))) text += U' ';
+    // 奥迪A4L is a name.
+    const UnitName* const unit = ChineseUnitAt(Piece(end, in_.text.size()));
+    if (unit != nullptr && (unit->written.size() > 1 || LettersBefore(at_) == 0))
+      return Put(text + unit->spoken, end + unit->written.size());
+    // The tone of 一 stays in names and scores: F1赛车, 2:1结束.
+    if (text == U"一" && IsChineseCharacter(At(end)) &&
+        (LettersBefore(at_) > 0 || out_.text.ends_with(U"比")))
+      text += U' ';
     Put(text, end);
   }
 };
