@@ -143,11 +143,17 @@ std::optional<Reading> DateReader::ReadStamp(std::string_view text, size_t at) c
   const auto date = static_cast<unsigned>(ParseDigits(text.substr(at, kDigits)));
   const unsigned year = date / 10000;
   const unsigned month = date / 100 % 100;
-  if (year < 1950 || year > 2049 || month < 1 || month > kMonths.size() || !IsDay(date % 100) ||
-      IsAsciiLetter(ByteAt(text, end)) || ByteAt(text, end) == '%' || PluralFollows(text, end) ||
-      (at > 0 && std::string_view("$£€-+").find(text[at - 1]) != text.npos))
+  const unsigned day = date % 100;
+  const unsigned days = month == 2                                                ? 29
+                        : IsOneOf(text.substr(at + 4, 2), "04", "06", "09", "11") ? 30
+                                                                                  : 31;
+  const bool sum = at > 0 && (text[at - 1] == '$' || text[at - 1] == '+' ||
+                              (text[at - 1] == '-' && (at < 2 || !IsAsciiAlnum(text[at - 2]))));
+  if (year < 1950 || year > 2049 || month < 1 || month > kMonths.size() || !IsDay(day) ||
+      day > days || sum || IsAsciiLetter(ByteAt(text, end)) || ByteAt(text, end) == '%' ||
+      PluralFollows(text, end))
     return std::nullopt;
-  return Spoken(end, year, month, date % 100, false);
+  return Spoken(end, year, month, day, false);
 }
 
 std::optional<Reading> DateReader::ReadNumeric(std::string_view text, size_t at) const {

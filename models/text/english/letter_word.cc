@@ -92,7 +92,9 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
   if (word == "A" && (joins || joined)) return Reading{end, {Dotted(word)}};
   // "dy/dx".
   const bool derived = word.size() == 2 && word[0] == 'd' && word[1] >= 'r' &&
-                       (before == '/' || ByteAt(text, end) == '/') && IsAsciiLower(word[1]);
+                       (before == '/' || ByteAt(text, end) == '/' || previous == "over" ||
+                        text.substr(end).starts_with(" over ")) &&
+                       IsAsciiLower(word[1]);
   if (derived) return Reading{end, {Dotted(word)}};
   if (previous == "per") {
     if (const auto unit = FindUnit(word, false, EnglishDialect::kUs); unit && word != "in") {

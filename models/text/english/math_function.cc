@@ -198,10 +198,15 @@ std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
   }
   // "<= 10" begins a text, where ">" would quote.
   const bool begins = at == 0 && ByteAt(text, 1) == '=' && text[0] != '=';
-  if (!begins && (at == 0 || ByteAt(text, at - 1) != ' ')) return std::nullopt;
+  // "x<=y".
+  const bool joined = at > 0 && IsAsciiAlnum(text[at - 1]) && text[at] != '=' &&
+                      std::string_view("<>!").find(text[at]) != text.npos &&
+                      IsAsciiAlnum(ByteAt(text, at + 2));
+  if (!begins && !joined && (at == 0 || text[at - 1] != ' ')) return std::nullopt;
   for (const Name& sign : kOperators) {
     const size_t end = at + sign.written.size();
-    if (!text.substr(at).starts_with(sign.written) || ByteAt(text, end) != ' ') continue;
+    if (!text.substr(at).starts_with(sign.written) || (ByteAt(text, end) != ' ' && !joined))
+      continue;
     Reading reading{end, {}};
     reading.AppendEach(sign.spoken);
     return reading;

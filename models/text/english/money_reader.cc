@@ -132,6 +132,15 @@ void AppendHundredths(const NumberWords& numbers, const Currency& currency, cons
                      : currency.minor_many);
 }
 
+// Returns true for a sum as it is written where the euro is paid: "1.500 €". "1.459 €/l" has a
+// price.
+bool GroupsThousands(std::string_view text, const Currency& currency, const Amount& amount,
+                     size_t end) {
+  constexpr size_t kThousands = 3;
+  return currency.sign == "€" && amount.fraction.size() == kThousands && amount.whole != "0" &&
+         !amount.grouped && ByteAt(text, end) != '/';
+}
+
 }  // namespace
 
 size_t CurrencySignBytes(std::string_view text, size_t at) {
@@ -147,22 +156,19 @@ std::string_view CurrencyName(std::string_view sign, bool one) {
 
 std::optional<Reading> ReadMoneyBehind(const NumberWords& numbers, std::string_view text,
                                        const Amount& amount) {
-  constexpr size_t kThousands = 3;
-  if (amount.fraction.size() != 2 && amount.fraction.size() != kThousands) return std::nullopt;
+  if (amount.fraction.size() != 2 && amount.fraction.size() != 3) return std::nullopt;
   const size_t sign = amount.end + (ByteAt(text, amount.end) == ' ' ? 1 : 0);
   const Currency* currency = FindCurrency(text, sign);
   if (currency == nullptr || currency->minor_one.empty()) return std::nullopt;
   const size_t end = sign + currency->sign.size();
   if (IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
   Reading reading{end, {}};
-  // Who writes the sign behind groups thousands with a stop: "1.500 €"; "1.459 €/l" has a price.
-  if (amount.fraction.size() == kThousands) {
-    if (currency->sign != "€" || amount.whole == "0" || ByteAt(text, end) == '/')
-      return std::nullopt;
+  if (GroupsThousands(text, *currency, amount, end)) {
     reading.Append(numbers.Whole(amount.whole + amount.fraction));
     reading.AppendEach(currency->many);
     return reading;
   }
+  if (amount.fraction.size() != 2) return std::nullopt;
   AppendHundredths(numbers, *currency, amount, false, reading);
   return reading;
 }
@@ -185,6 +191,10 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (!first || (loss && ByteAt(text, first->end) != ')')) return std::nullopt;
   Amount amount = *std::move(first);
   if (loss) ++amount.end;
+  if (GroupsThousands(text, *currency, amount, amount.end)) {
+    amount.whole += amount.fraction;
+    amount.fraction.clear();
+  }
   Reading reading{amount.end, {}};
   if (loss || minus) reading.Append("minus");
   if (const size_t dash = RangeDashBytes(text, amount.end); dash > 0) {
@@ -204,6 +214,17 @@ std::optional<Reading> ReadMoney(const NumberWords& numbers, std::string_view te
   if (const std::string_view scale = TakeScale(text, reading.end); !scale.empty()) {
     reading.Append(AmountWords(numbers, amount));
     reading.Append(scale);
+    // "$5M-10M".
+    const size_t dash = RangeDashBytes(text, reading.end);
+    const auto last = dash > 0 ? ParseAmount(text, reading.end + dash) : std::nullopt;
+    if (size_t end = last ? last->end : 0; last) {
+      if (const std::string_view second = TakeScale(text, end); !second.empty()) {
+        reading.Append("to");
+        reading.Append(AmountWords(numbers, *last));
+        reading.Append(second);
+        reading.end = end;
+      }
+    }
     currency = TakeCode(text, currency, reading.end);
     reading.AppendEach(IsAttributive(text, reading.end, article) ? currency->one : currency->many);
     return reading;

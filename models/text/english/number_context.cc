@@ -13,12 +13,15 @@ namespace {
 
 // Returns true for words after which a number with a letter is a name: "seat 12A".
 bool NamesPlaces(std::string_view word) {
-  return IsListed(word,
-                  "aisle apartment appendix apt bay bed berth bin block booth building bus cabin "
-                  "carriage cell class coach counter desk door exhibit exit figure flat floor form "
-                  "gate grade hall house lane level line locker lot number pier platform plot pump "
-                  "question room route row schedule seat section size slot space spot stall stand "
-                  "stop suite table terminal track tram unit ward year zone");
+  static constexpr WordSet kPlaces(
+      "aisle apartment appendix apt bay bed berth bin block booth building bus cabin carriage cell "
+      "class coach counter desk door exhibit exit figure flat floor form gate grade hall house "
+      "lane "
+      "level line locker lot number pier platform plot pump question room route row schedule seat "
+      "section size slot space spot stall stand stop suite table terminal track tram unit ward "
+      "year "
+      "zone");
+  return kPlaces.Contains(word);
 }
 
 // Returns true if the number and the letter behind it are one of several places: "seats 12A-12C".
@@ -111,7 +114,7 @@ bool IsLetterOfPlace(std::string_view text, size_t at, std::span<const SpokenWor
     return true;
   if (IsListed(
           previous,
-          "article box chapter choose clause column court drawer entrance example exercise "
+          "article booked box chapter choose clause column court drawer entrance example exercise "
           "field group have item lesson method model note option page panel part pass phase pick "
           "pitch problem rack row sample sheet shelf stage step studio swap take task team text "
           "tier type want wing"))

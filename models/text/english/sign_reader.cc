@@ -133,13 +133,20 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const std::string unnamed;
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
   // "A 3/4\" bolt" is three quarters of an inch.
-  const bool part =
-      !words.empty() && (IsOneOf(words.back().text, "half", "quarter", "quarters") ||
-                         words.back().text.ends_with("th") || words.back().text.ends_with("ths"));
+  // "Cut to 5 1/2\"." are inches again.
+  const bool ends = rest.empty() || std::string_view(".,;:!?)").find(rest[0]) != rest.npos;
+  const bool mixed = ends && std::ranges::any_of(words.subspan(number), [](const SpokenWord& word) {
+                       return word.text == "and";
+                     });
+  const bool part = !words.empty() && !mixed &&
+                    (IsOneOf(words.back().text, "half", "quarter", "quarters") ||
+                     words.back().text.ends_with("th") || words.back().text.ends_with("ths"));
   const bool by = number > 0 && words[number - 1].text == "by";
   const bool one =
       (!words.empty() && words.back().text == "one") || (sides && counted) || part ||
-      ((article || pointed) && NounFollows(text, sign.end)) ||
+      ((pointed || (article && !IsOneOf(LettersAt(rest, 1), "deep", "high", "long", "tall", "thick",
+                                        "wide"))) &&
+       NounFollows(text, sign.end)) ||
       (by ? number > 1 && words[number - 2].text == "inch" : MeasuredFollows(text, sign.end));
   return Reading{sign.end, {one ? "inch" : "inches"}};
 }

@@ -6,6 +6,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/tex_words_text.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -38,7 +39,8 @@ size_t FormulaEnd(std::string_view text, size_t at) {
       IsAsciiAlnum(ByteAt(text, close + dollars)))
     return 0;
   const std::string_view formula = text.substr(begin, close - begin);
-  const bool variable = formula.size() == 1 && IsAsciiLetter(first);
+  const bool variable = (formula.size() == 1 && IsAsciiLetter(first)) ||
+                        formula.find_first_not_of("-0123456789") == formula.npos;
   const bool signs =
       formula.find_first_of(IsAsciiDigit(first) ? "\\^_=" : "\\^_=+<>(") != formula.npos;
   return variable || signs ? close + dollars : 0;
@@ -60,7 +62,7 @@ class Writer {
         AddFormula(at + 2, close, 0);
         at = close + 2;
       } else if (c == '\\' && IsFunction(at)) {
-        at = AddCommand(at, source_.size(), 0);
+        at = AddCommand(at, std::min(source_.size(), at + kMaxFormula), 0);
       } else {
         Add(source_.substr(at, 1), at);
         ++at;
@@ -104,10 +106,11 @@ class Writer {
   // Adds the group, command or sign at `at` and returns its end.
   size_t AddArgument(size_t at, size_t end, int depth) {
     if (at >= end) return end;
-    if (source_[at] == '\\') return AddCommand(at, end, depth);
+    if (source_[at] == '\\' && depth < kMaxDepth) return AddCommand(at, end, depth + 1);
     if (source_[at] != '{') {
-      Add(source_.substr(at, 1), at);
-      return at + 1;
+      const size_t bytes = std::min(end - at, std::max<size_t>(DecodeAt(source_, at).bytes, 1));
+      Add(source_.substr(at, bytes), at);
+      return at + bytes;
     }
     const size_t close = GroupEnd(source_, at, end);
     AddFormula(at + 1, std::max(at + 1, close - 1), depth + 1);
@@ -160,7 +163,7 @@ class Writer {
       const char sign = ByteAt(source_, at + 1);
       const bool shown = std::string_view("{}%$#&_").find(sign) != std::string_view::npos;
       Add(shown ? source_.substr(at + 1, 1) : std::string_view(" "), at);
-      return std::min(at + 2, end);
+      return std::min(at + (static_cast<unsigned char>(sign) < 0x80 ? 2 : 1), end);
     }
     if (command.ends_with("frac")) {
       const size_t middle = GroupEnd(source_, behind, end);
@@ -188,6 +191,10 @@ class Writer {
                                    : "the sum",
                at);
       return AddLimits(behind, end, depth, command == "lim" ? "as" : "from");
+    }
+    if (limits && command == "log") {
+      Add("log", at);
+      return AddArgument(behind + 1, end, depth);
     }
     static const WordTable<2> words(kTexWordsText);
     const auto* const row = words.Find(command);
@@ -232,7 +239,10 @@ class Writer {
 }  // namespace
 
 std::optional<FoldedText> PlainTex(std::string_view source) {
-  if (source.find('\\') == source.npos && source.find('$') == source.rfind('$'))
+  // Most texts have neither.
+  const size_t dollar = source.find('$');
+  if (source.find('\\') == source.npos &&
+      (dollar == source.npos || source.find('$', dollar + 1) == source.npos))
     return std::nullopt;
   Writer writer(source);
   FoldedText plain = writer.Run();
