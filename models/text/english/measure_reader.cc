@@ -236,9 +236,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   }
   if (end == at || IsAsciiDigit(ByteAt(text, end))) return std::nullopt;
   // "180C/350F/gas 4".
-  if (const size_t degree = at + 1;
-      !spaced && (text[at] == 'C' || text[at] == 'F') && text.substr(degree).starts_with("/gas"))
-    end = degree;
+  if (!spaced && (ByteAt(text, at) == 'C' || ByteAt(text, at) == 'F') &&
+      text.substr(at + 1, 4) == "/gas")
+    end = at + 1;
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
   // The stop of "a 5 lb. bag" is the unit's.

@@ -14,13 +14,11 @@ namespace {
 // Returns true for words after which a number with a letter is a name: "seat 12A".
 bool NamesPlaces(std::string_view word) {
   static constexpr WordSet kPlaces(
-      "aisle apartment appendix apt bay bed berth bin block booth building bus cabin carriage cell "
-      "class coach counter desk door exhibit exit figure flat floor form gate grade hall house "
-      "lane "
-      "level line locker lot number pier platform plot pump question room route row schedule seat "
-      "section size slot space spot stall stand stop suite table terminal track tram unit ward "
-      "year "
-      "zone");
+      "aisle apartment appendix apt bay bed berth bin block booth building bus cabin carriage "
+      "cell class coach counter desk door exhibit exit figure flat floor form gate grade hall "
+      "house lane level line locker lot number pier platform plot pump question room route row "
+      "schedule seat section size slot space spot stall stand stop suite table terminal track "
+      "tram unit ward year zone");
   return kPlaces.Contains(word);
 }
 
