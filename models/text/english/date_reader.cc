@@ -268,8 +268,9 @@ std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t
   // "The week of 3/4", but "on 1/2 of it".
   constexpr std::string_view kWeek = "week of ";
   const bool week = at >= kWeek.size() && text.substr(at - kWeek.size(), kWeek.size()) == kWeek;
-  const bool attack = *first == 9 && *second == 11;
-  if ((previous == "of" && !week) || attack || (previous == "by" && SpeaksOfChange(text, at)) ||
+  // "On 9/11", "on 24/7".
+  const bool name = (*first == 9 && *second == 11) || (*first == 24 && *second == 7);
+  if ((previous == "of" && !week) || name || (previous == "by" && SpeaksOfChange(text, at)) ||
       NounFollows(text, end) || text.substr(end).starts_with(" of "))
     return std::nullopt;
   return ReadNumericDay(text, at);
