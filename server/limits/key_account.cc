@@ -17,35 +17,18 @@ constexpr std::chrono::seconds kPlaceHint{1};
 constexpr KeyLimit kAll[kKeyLimits] = {KeyLimit::kRequests, KeyLimit::kCharacters,
                                        KeyLimit::kAudioSeconds, KeyLimit::kConcurrentRequests};
 
-// Returns how a message calls the units of a limit.
-const char* UnitsOf(KeyLimit limit) {
-  switch (limit) {
-    case KeyLimit::kRequests:
-      return " requests a minute";
-    case KeyLimit::kCharacters:
-      return " characters a minute";
-    case KeyLimit::kAudioSeconds:
-      return " seconds of audio a minute";
-    case KeyLimit::kConcurrentRequests:
-      return " requests at once";
-  }
-  return "";
-}
+struct LimitNames {
+  std::string_view label;   // the label of metrics
+  std::string_view policy;  // the name and the unit in header fields
+  std::string_view units;   // the unit in messages
+};
+constexpr LimitNames kNames[kKeyLimits] = {
+    {"requests", "requests", " requests a minute"},
+    {"characters", "characters", " characters a minute"},
+    {"audio_seconds", "audio-seconds", " seconds of audio a minute"},
+    {"concurrent_requests", "concurrent-requests", " requests at once"}};
 
-// Returns the name and the unit of a limit in header fields.
-const char* PolicyName(KeyLimit limit) {
-  switch (limit) {
-    case KeyLimit::kRequests:
-      return "requests";
-    case KeyLimit::kCharacters:
-      return "characters";
-    case KeyLimit::kAudioSeconds:
-      return "audio-seconds";
-    case KeyLimit::kConcurrentRequests:
-      return "concurrent-requests";
-  }
-  return "";
-}
+const LimitNames& NamesOf(KeyLimit limit) { return kNames[static_cast<size_t>(limit)]; }
 
 // The least audio that has to be left: how much there will be is not known at the beginning.
 constexpr double kSomeAudio = 1e-6;
@@ -69,7 +52,7 @@ std::string RateLimitPolicy(const Tier& tier) {
   std::string policy;
   const auto append = [&](KeyLimit limit, const auto& allowed, const char* window) {
     if (!allowed) return;
-    const char* const name = PolicyName(limit);
+    const absl::string_view name = View(NamesOf(limit).policy);
     absl::StrAppend(&policy, policy.empty() ? "" : ", ", "\"", name,
                     "\";q=", static_cast<int64_t>(*allowed), window);
     if (limit != KeyLimit::kRequests) absl::StrAppend(&policy, ";qu=\"", name, "\"");
@@ -83,11 +66,7 @@ std::string RateLimitPolicy(const Tier& tier) {
 
 }  // namespace
 
-std::string_view ToString(KeyLimit limit) {
-  constexpr std::string_view kNames[kKeyLimits] = {"requests", "characters", "audio_seconds",
-                                                   "concurrent_requests"};
-  return kNames[static_cast<size_t>(limit)];
-}
+std::string_view ToString(KeyLimit limit) { return NamesOf(limit).label; }
 
 KeyAccount::KeyAccount(std::string name, size_t number, const Tier& tier, Clock& clock)
     : name_(std::move(name)), number_(number), clock_(clock) {
@@ -144,7 +123,7 @@ absl::Status KeyAccount::Refuse(KeyLimit limit, Duration wait) {
   return Refused(Refusal::kKeyLimit,
                  StrCat(name_.empty() ? std::string("callers without an API key have")
                                       : StrCat("the API key '", name_, "' has"),
-                        " used up the limit of ", Whole(allowed), UnitsOf(limit), " (tier '",
+                        " used up the limit of ", Whole(allowed), NamesOf(limit).units, " (tier '",
                         tier_.name, "')"),
                  wait, kLongestLimitHint);
 }
@@ -223,7 +202,7 @@ std::string KeyAccount::RateLimitState(TimePoint now) {
   constexpr RequestCost kLeast{.characters = 1, .makes_audio = true};
   std::string state;
   const auto append = [&](KeyLimit limit, double left) {
-    absl::StrAppend(&state, state.empty() ? "" : ", ", "\"", PolicyName(limit),
+    absl::StrAppend(&state, state.empty() ? "" : ", ", "\"", View(NamesOf(limit).policy),
                     "\";r=", Whole(left));
   };
   for (size_t i = 0; i < kBuckets; ++i) {

@@ -41,28 +41,6 @@ std::string_view ToString(Refusal refusal) {
   return kNames[static_cast<size_t>(refusal)];
 }
 
-std::string_view StatusCodeName(absl::StatusCode code) {
-  static constexpr std::array<std::string_view, kStatusCodes> kNames = {"OK",
-                                                                        "CANCELLED",
-                                                                        "UNKNOWN",
-                                                                        "INVALID_ARGUMENT",
-                                                                        "DEADLINE_EXCEEDED",
-                                                                        "NOT_FOUND",
-                                                                        "ALREADY_EXISTS",
-                                                                        "PERMISSION_DENIED",
-                                                                        "RESOURCE_EXHAUSTED",
-                                                                        "FAILED_PRECONDITION",
-                                                                        "ABORTED",
-                                                                        "OUT_OF_RANGE",
-                                                                        "UNIMPLEMENTED",
-                                                                        "INTERNAL",
-                                                                        "UNAVAILABLE",
-                                                                        "DATA_LOSS",
-                                                                        "UNAUTHENTICATED"};
-  const auto index = static_cast<size_t>(code);
-  return index < kNames.size() ? kNames[index] : "UNKNOWN";
-}
-
 bool IsWatched(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kOk:
@@ -135,7 +113,7 @@ void ModelMetrics::Collect(MetricWriter& writer) const {
       if (count == 0 &&
           !(IsWatched(code) && IsServed(method) && (tasks & BitOf(TaskOf(method))) != 0))
         continue;
-      ends.Add(count, {{"code", std::string(StatusCodeName(code))},
+      ends.Add(count, {{"code", absl::StatusCodeToString(code)},
                        {"method", std::string(ToString(method))},
                        {"model", name_}});
     }

@@ -34,8 +34,6 @@ inline constexpr size_t kRefusals = 7;
 std::string_view ToString(Refusal refusal);
 
 inline constexpr size_t kStatusCodes = 17;  // the codes of gRPC, 0..16
-// Returns the name of a code as gRPC writes it: "OK", "CANCELLED" ...
-std::string_view StatusCodeName(absl::StatusCode code);
 // Returns true if an alert uses the rate of this code, which needs the value 0 before the first
 // such end.
 bool IsWatched(absl::StatusCode code);

@@ -200,7 +200,7 @@ void RequestRun::Record(const absl::Status& end, absl::FunctionRef<Requester()> 
                   {"key", from.caller.key},
                   {"method", ToString(method_)},
                   {"model", model},
-                  {"code", StatusCodeName(status.code())},
+                  {"code", absl::StatusCodeToString(status.code())},
                   {"error", Message(status)},
                   {"seconds", Seconds(took)},
                   {"not_logged", not_logged},

@@ -47,7 +47,7 @@ std::unique_ptr<RequestSpan> RequestSpan::Begin(const tracing::Tracer& tracer,
 void RequestSpan::Finish(Method method, const absl::Status& status, TimePoint now, Facts facts) {
   tracing::RequestTrace::End end;
   end.time = now;
-  const std::string code(StatusCodeName(status.code()));
+  const std::string code = absl::StatusCodeToString(status.code());
   const std::string_view rpc = RpcMethod(method);
   if (!rpc.empty()) {
     end.name = rpc;

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <random>
 
+#include "absl/strings/escaping.h"
+
 namespace millrace::tracing {
 namespace {
 
@@ -34,11 +36,7 @@ TraceId NewTraceId() { return NewId<TraceId>(); }
 SpanId NewSpanId() { return NewId<SpanId>(); }
 
 std::string ToHex(const uint8_t* bytes, size_t count) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * count);
-  for (size_t i = 0; i < count; ++i) text += {kDigits[bytes[i] >> 4], kDigits[bytes[i] & 15]};
-  return text;
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes), count});
 }
 
 }  // namespace millrace::tracing

@@ -220,11 +220,13 @@ void Session::Fail(const absl::Status& status) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"language", "voice.language"}};
   const std::string message = MessageWithNames(status, kNames);
-  logging::Debug("connection ends with an error", {{"protocol", "wyoming"},
-                                                   {"client", address_},
-                                                   {"code", StatusCodeName(status.code())},
-                                                   {"error", message}});
-  Send(SerializeEvent("error", {{"text", message}, {"code", StatusCodeName(status.code())}}));
+  logging::Debug("connection ends with an error",
+                 {{"protocol", "wyoming"},
+                  {"client", address_},
+                  {"code", absl::StatusCodeToString(status.code())},
+                  {"error", message}});
+  Send(SerializeEvent("error",
+                      {{"text", message}, {"code", absl::StatusCodeToString(status.code())}}));
   over_ = true;
 }
 
