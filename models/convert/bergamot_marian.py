@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .package import MOST_TENSORS, MOST_WEIGHT, ConvertError, check_tensors, mapped
+from .byte_file import ByteFile
+from .package import MOST_TENSORS, MOST_WEIGHT, ConvertError, check_tensors
 
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
@@ -37,31 +38,9 @@ class Shortlist:
     ids: np.ndarray       # words of the target, int32
 
 
-class _Reader:
-    def __init__(self, path: pathlib.Path):
-        self.path = path
-        try:
-            self.raw = mapped(path)
-        except OSError as error:
-            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-        self.at = 0
-
-    def fail(self, what: str) -> ConvertError:
-        return ConvertError(f"{self.path}: corrupt at byte {self.at}: {what}")
-
-    def take(self, size: int) -> memoryview:
-        if size > len(self.raw) - self.at:
-            raise self.fail(f"{size} bytes announced, {len(self.raw) - self.at} left")
-        self.at += size
-        return self.raw[self.at - size:self.at]
-
-    def unpack(self, layout: str) -> tuple:
-        return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))
-
-
 def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix], dict[str, bytes]]:
     """The weights, and what is no weight by its name, such as "special:model.yml", the training configuration."""
-    reader = _Reader(path)
+    reader = ByteFile(path)
     version, count = reader.unpack("2Q")
     if version != 1 or count == 0:
         raise reader.fail(f"not a Marian binary of version 1 (version {version}, {count} tensors)")
@@ -115,7 +94,7 @@ def has_int8(path: pathlib.Path) -> bool:
 
 def read_shortlist(path: pathlib.Path, source_words: int, words: int) -> Shortlist:
     """words: of the target."""
-    reader = _Reader(path)
+    reader = ByteFile(path)
     magic, _, first, _, offset_count, id_count = reader.unpack("6Q")
     if magic != SHORTLIST_MAGIC:
         raise reader.fail("not a binary lexical shortlist")

@@ -7,11 +7,11 @@ A name is u16 bytes, with the zero at its end. A quantised matrix [outputs][inpu
 
 import dataclasses
 import pathlib
-import struct
 
 import numpy as np
 
-from .package import ConvertError, check_tensors, mapped
+from .byte_file import ByteFile
+from .package import ConvertError, check_tensors
 
 OLDEST, NEWEST = 3, 6
 MOST_DIMENSIONS = 4
@@ -59,25 +59,9 @@ def plain(variables: Variables, name: str) -> np.ndarray:
     return array.astype(np.float32) / scale.astype(np.float32).reshape(-1, *[1] * (array.ndim - 1))
 
 
-class _Reader:
-    def __init__(self, path: pathlib.Path):
-        self.path, self.at = path, 0
-        try:
-            self.raw = mapped(path)
-        except OSError as error:
-            raise ConvertError(f"cannot read {path}: {error.strerror}") from error
-
-    def fail(self, what: str) -> ConvertError:
-        return ConvertError(f"{self.path}: corrupt at byte {self.at}: {what}")
-
-    def take(self, size: int) -> memoryview:
-        if size > len(self.raw) - self.at:
-            raise self.fail(f"{size} bytes announced, {len(self.raw) - self.at} left")
-        self.at += size
-        return self.raw[self.at - size:self.at]
-
+class _Reader(ByteFile):
     def number(self, kind: str) -> int:
-        return struct.unpack("<" + kind, self.take(struct.calcsize("<" + kind)))[0]
+        return self.unpack(kind)[0]
 
     def count(self) -> int:
         check_tensors(self.path, count := self.number("I"))
@@ -90,7 +74,7 @@ class _Reader:
         rank = self.number("B")
         if rank > MOST_DIMENSIONS:
             raise self.fail(f"{name} has {rank} dimensions")
-        shape = struct.unpack(f"<{rank}I", self.take(4 * rank))
+        shape = self.unpack(f"{rank}I")
         kind, size = self.number("B"), self.number("I")
         if version < 4:
             size *= kind
