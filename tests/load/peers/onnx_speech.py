@@ -7,15 +7,14 @@ files on onnxruntime can be faster. Run with the Python of .venv. Prints JSON.
 import argparse
 import importlib.util
 import json
-import queue
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from callers import serve_all
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from models.convert import kokoro, vits_check  # noqa: E402
@@ -69,25 +68,13 @@ def main():
     sessions = [onnxruntime.InferenceSession(str(voice.file), options, providers=["CPUExecutionProvider"]) for _ in range(args.sessions)]
     for session in sessions:
         session.run(None, voice.feed(voice.ids[0]))   # warm
-    waiting = queue.SimpleQueue()
-    for ids in voice.ids:
-        waiting.put(ids)
     samples = [0] * len(sessions)
 
-    def work(index):
-        while True:
-            try:
-                ids = waiting.get_nowait()
-            except queue.Empty:
-                return
-            samples[index] += max(output.size for output in sessions[index].run(None, voice.feed(ids)))
+    def speak(ids, caller):
+        samples[caller] += max(output.size for output in sessions[caller].run(None, voice.feed(ids)))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(sessions))]
     wall, cpu = time.perf_counter(), time.process_time()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    serve_all(voice.ids, len(sessions), speak)
     print(json.dumps({"audio_seconds": sum(samples) / voice.rate, "wall_seconds": time.perf_counter() - wall,
                       "cpu_seconds": time.process_time() - cpu}))
 

@@ -6,36 +6,16 @@ its own length, or one call has all of them, with their mean length, batched by 
 
 import argparse
 import json
-import queue
 import statistics
-import threading
 import time
 from pathlib import Path
 
 import ctranslate2
+from callers import serve_all
 
 
 def one_by_one(translator, requests, callers):
-    waiting = queue.SimpleQueue()
-    for request in requests:
-        waiting.put(request)
-    seconds = []
-
-    def work():
-        while True:
-            try:
-                request = waiting.get_nowait()
-            except queue.Empty:
-                return
-            start = time.perf_counter()
-            translate(translator, [request["pieces"]], request["length"])
-            seconds.append(time.perf_counter() - start)
-
-    threads = [threading.Thread(target=work) for _ in range(callers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    seconds = serve_all(requests, callers, lambda request, _: translate(translator, [request["pieces"]], request["length"]))
     return sum(request["length"] for request in requests), statistics.median(seconds) * 1e3
 
 

@@ -7,11 +7,10 @@ with the Python that scripts/peers.sh piper makes. Prints JSON.
 import argparse
 import importlib.util
 import json
-import queue
-import threading
 import time
 from pathlib import Path
 
+from callers import serve_all
 from piper import PiperVoice
 
 
@@ -28,25 +27,13 @@ def main():
         return sum(len(chunk.audio_int16_bytes) // chunk.sample_width for chunk in voice.synthesize(text))
 
     speak(texts[0])   # warm
-    waiting = queue.SimpleQueue()
-    for text in texts:
-        waiting.put(text)
     samples = [0] * args.callers
 
-    def work(index):
-        while True:
-            try:
-                text = waiting.get_nowait()
-            except queue.Empty:
-                return
-            samples[index] += speak(text)
+    def work(text, caller):
+        samples[caller] += speak(text)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(args.callers)]
     wall, cpu = time.perf_counter(), time.process_time()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    serve_all(texts, args.callers, work)
     print(json.dumps({"audio_seconds": sum(samples) / voice.config.sample_rate, "wall_seconds": time.perf_counter() - wall,
                       "cpu_seconds": time.process_time() - cpu}))
 

