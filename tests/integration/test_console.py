@@ -1,8 +1,6 @@
 """The console in the distribution's Chromium: what a person sees, hears and types, and what the page must not do."""
 
-import contextlib
 import gzip
-import http.client
 import io
 import os
 import re
@@ -20,6 +18,7 @@ from wire.daemon import run
 from wire.paths import EN_PT, NULL, PT_EN, ROOT, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request
+from wire.rest import send
 
 sys.path.insert(0, str(ROOT / "tests" / "load"))
 import console_page  # noqa: E402
@@ -86,11 +85,7 @@ def open_page(browser):
 
 
 def get(daemon, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    return send(daemon, "GET", path, **headers)
 
 
 # --- files ---

@@ -1,8 +1,6 @@
 """Translation over HTTP as DeepL's clients ask for it: the official client, and bodies by hand."""
 
 import contextlib
-import http.client
-import json
 import re
 import urllib.parse
 
@@ -10,10 +8,11 @@ import deepl
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.daemon import run
+from wire.keys import user_key
 from wire.paths import EN_PT, PT_EN
 from wire.polling import eventually
 from wire.requests import PATIENCE, translate_request
+from wire.rest import ask
 
 TEXT = "Where is the nearest station?"
 OTHER = "Onde fica a estação mais próxima?"
@@ -34,17 +33,6 @@ def connect(daemon, key="any"):
 def client(daemon):
     with connect(daemon) as client:
         yield client
-
-
-def ask(daemon, method, path, body=b"", content_type="application/json", **headers):
-    """Status, headers and what the answer's JSON holds."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        if not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        connection.request(method, path, body, headers={"Content-Type": content_type} | headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, json.loads(answer.read() or b"null")
 
 
 def over_grpc(daemon, text, model=EN_PT):
@@ -176,12 +164,9 @@ def test_the_official_client_knows_our_errors(client):
 
 
 def test_keys_are_asked_for(tmp_path):
-    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=KEY.encode())
-    assert made.returncode == 0, made.stderr
-    (tmp_path / "keys").write_bytes(made.stdout)
-    (tmp_path / "keys").chmod(0o600)
+    keys = user_key(tmp_path, KEY)
     models = repository.link(tmp_path / "models", EN_PT)
-    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
+    with daemons.start(tmp_path, "--api-keys", keys, models=models) as daemon:
         with connect(daemon, KEY) as known:
             assert known.translate_text(TEXT, source_lang="EN", target_lang="PT-BR").text
             assert known.get_target_languages() and known.get_usage()

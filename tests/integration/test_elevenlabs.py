@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import hashlib
-import http.client
 import json
 import urllib.error
 import urllib.request
@@ -15,7 +14,7 @@ from elevenlabs.core.api_error import ApiError
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from wire import daemon as daemons
-from wire import repository
+from wire import repository, rest
 from wire.paths import VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE
@@ -68,21 +67,11 @@ def receive_text(socket, context):
             return audio, text
 
 
-def speak_through_openai(daemon, text, **members):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        body = {"model": VOICE, "input": text, "response_format": "pcm", "sample_rate": 22050} | members
-        connection.request("POST", "/v1/audio/speech", json.dumps(body))
-        answer = connection.getresponse()
-        assert answer.status == 200
-        return answer.read()
-
-
 # --- the package over HTTP ---
 
 def test_convert_and_stream_give_the_same_speech_as_openais_api(daemon):
     client = client_of(daemon)
-    expected = speak_through_openai(daemon, TEXT)
+    expected = rest.spoken(daemon, TEXT)
     for call in (client.text_to_speech.convert, client.text_to_speech.stream):
         audio = b"".join(call("joe", text=TEXT, model_id="eleven_multilingual_v2", output_format="pcm_22050"))
         assert audio == expected
@@ -131,10 +120,7 @@ def test_voices_and_models(daemon):
     models = client.models.list()
     assert [model.model_id for model in models] == [VOICE] and models[0].can_do_text_to_speech
     # OpenAI's clients get their own list at the same path.
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("GET", "/v1/models")
-        assert json.loads(connection.getresponse().read())["object"] == "list"
+    assert rest.ask(daemon, "GET", "/v1/models")[2]["object"] == "list"
 
 
 @pytest.mark.parametrize("voice, members, said", [
@@ -183,7 +169,7 @@ def test_the_first_sentence_is_heard_before_the_text_has_ended(daemon):
         with pytest.raises(ConnectionClosed) as closed:
             socket.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == 1000
-    assert hashlib.sha256(audio).digest() == hashlib.sha256(speak_through_openai(daemon, TEXT)).digest()
+    assert hashlib.sha256(audio).digest() == hashlib.sha256(rest.spoken(daemon, TEXT)).digest()
 
 
 def test_two_contexts_at_once(daemon):
@@ -237,7 +223,7 @@ SSML_QUERY = "output_format=pcm_22050&enable_ssml_parsing=true"
 
 
 def test_ssml_in_pieces_is_heard_sentence_by_sentence(daemon):
-    expected = speak_through_openai(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
+    expected = rest.spoken(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
     assert bytes(2 * 2 * 22050) in expected, "two seconds of silence"
     with socket_of(daemon, "stream-input", query=SSML_QUERY) as socket:
         for piece in SSML_PIECES[:3]:
@@ -255,12 +241,9 @@ def test_ssml_in_pieces_is_heard_sentence_by_sentence(daemon):
 
 @pytest.mark.parametrize("query, members", [("&enable_ssml_parsing=true", {}), ("", {"enable_ssml_parsing": True})])
 def test_ssml_over_http(daemon, query, members):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, json.dumps({"text": SSML} | members))
-        answer = connection.getresponse()
-        assert answer.status == 200 and answer.getheader("Warning") is None
-        assert answer.read() == speak_through_openai(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
+    status, headers, audio = rest.send(daemon, "POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, {"text": SSML} | members)
+    assert status == 200 and "Warning" not in headers
+    assert audio == rest.spoken(daemon, f"<speak>{SSML}</speak>", text_format="ssml")
 
 
 TAGGED = "Good morning. [pause:2s] Where is the station?"
@@ -268,15 +251,11 @@ TAGGED = "Good morning. [pause:2s] Where is the station?"
 
 @pytest.mark.parametrize("query, members", [("&text_format=tags", {}), ("", {"text_format": "tags"})])
 def test_tags_over_http(daemon, query, members):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, json.dumps({"text": TAGGED} | members))
-        answer = connection.getresponse()
-        assert answer.status == 200 and answer.getheader("Warning") is None
-        assert answer.read() == speak_through_openai(daemon, TAGGED, text_format="tags")
-        connection.request("POST", "/v1/text-to-speech/joe?text_format=html", json.dumps({"text": TAGGED}))
-        answer = connection.getresponse()
-        assert answer.status == 400 and "text_format: 'html' is not allowed; it is text, tags or ssml" in answer.read().decode()
+    status, headers, audio = rest.send(daemon, "POST", "/v1/text-to-speech/joe?output_format=pcm_22050" + query, {"text": TAGGED} | members)
+    assert status == 200 and "Warning" not in headers
+    assert audio == rest.spoken(daemon, TAGGED, text_format="tags")
+    status, _, answer = rest.send(daemon, "POST", "/v1/text-to-speech/joe?text_format=html", {"text": TAGGED})
+    assert status == 400 and "text_format: 'html' is not allowed; it is text, tags or ssml" in answer.decode()
 
 
 def test_tags_on_a_websocket(daemon):

@@ -1,7 +1,5 @@
 """Limits by API key, from a policy file."""
 
-import http.client
-import json
 import re
 import signal
 import socket
@@ -13,6 +11,7 @@ from wire.daemon import err, out, refused_start, run
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
+from wire.rest import send
 from wire.stubs import admin
 from wire.volume import Volume
 
@@ -82,13 +81,7 @@ def trailers_of(error):
 
 def post(daemon, name, path, body, **headers):
     """Status, headers and body of an answer over HTTP."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    try:
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "X-Api-Key": key_of(name)} | headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        connection.close()
+    return send(daemon, "POST", path, body, "application/json", **{"X-Api-Key": key_of(name)} | headers)
 
 
 # --- refusals and what they say ---

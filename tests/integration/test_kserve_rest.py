@@ -1,7 +1,5 @@
 """KServe v2 over HTTP: Triton's own client, which must see what gRPC's clients see, and each kind of bad request."""
 
-import contextlib
-import http.client
 import json
 import socket
 import time
@@ -15,6 +13,7 @@ from wire import repository
 from wire.paths import EN_PT, NULL
 from wire.polling import eventually
 from wire.requests import PATIENCE, floats, null_request
+from wire.rest import send
 
 VALUES = np.array([0.0, -0.0, 1.5, -2.25, 1e-45, 3.4e38, 0.1, -7] * 8, dtype=np.float32)
 ECHO = {"A": np.arange(5, dtype=np.float32) / 3, "B": np.arange(-5, 5, dtype=np.int8).reshape(2, 5),
@@ -49,12 +48,7 @@ def echo_inputs(**values):
 
 def post(daemon, body, path=PATH, **headers):
     """Status, headers and body of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request("POST", path, body, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    return send(daemon, "POST", path, body, **headers)
 
 
 def null_body(data=None, shape=(64,), datatype="FP32", name="INPUT0", **members):

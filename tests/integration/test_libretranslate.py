@@ -1,7 +1,5 @@
 """Translation over HTTP as LibreTranslate's clients ask for it: a published client, and bodies by hand."""
 
-import contextlib
-import http.client
 import json
 import socket
 import urllib.error
@@ -11,10 +9,11 @@ import pytest
 from libretranslatepy import LibreTranslateAPI
 from wire import daemon as daemons
 from wire import repository
-from wire.daemon import run
+from wire.keys import user_key
 from wire.paths import EN_PT, PT_EN
 from wire.polling import eventually
 from wire.requests import PATIENCE, translate_request
+from wire.rest import post
 
 TEXT = "Where is the nearest station?"
 LONG = "The children were playing in the garden behind the old house. " * 1500
@@ -25,17 +24,6 @@ GOOD = {"q": TEXT, "source": "en", "target": "pt"}
 @pytest.fixture(scope="module")
 def client(daemon):
     return LibreTranslateAPI(f"http://127.0.0.1:{daemon.ports['http']}/")
-
-
-def post(daemon, path, body, content_type="application/json", **headers):
-    """Status, headers and what the answer's JSON holds."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        if not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        connection.request("POST", path, body, headers={"Content-Type": content_type} | headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, json.loads(answer.read())
 
 
 def over_grpc(daemon, text, model=EN_PT):
@@ -238,12 +226,9 @@ def test_deadline_of_the_server_holds(tmp_path):
 
 
 def test_keys_are_asked_for(tmp_path):
-    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=KEY.encode())
-    assert made.returncode == 0, made.stderr
-    (tmp_path / "keys").write_bytes(made.stdout)
-    (tmp_path / "keys").chmod(0o600)
+    keys = user_key(tmp_path, KEY)
     models = repository.link(tmp_path / "models", EN_PT)
-    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
+    with daemons.start(tmp_path, "--api-keys", keys, models=models) as daemon:
         url = f"http://127.0.0.1:{daemon.ports['http']}"
         known = LibreTranslateAPI(url, KEY)
         assert known.translate(TEXT, "en", "pt", timeout=PATIENCE)

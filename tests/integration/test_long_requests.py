@@ -16,6 +16,7 @@ from wire.daemon import err, out, run
 from wire.paths import BINARY, EN_PT, ENVIRONMENT, NULL, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, refused, speak_request
+from wire.rest import send
 from wire.sound import decode
 from wire.stubs import admin, kserve
 
@@ -39,11 +40,7 @@ def hurried(tmp_path_factory):
 
 
 def post(daemon, path, body):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    return send(daemon, "POST", path, body, "application/json")
 
 
 def never_fits(daemon):

@@ -1,7 +1,5 @@
 """Models and voices are named alike over HTTP, over gRPC and on the command line."""
 
-import contextlib
-import http.client
 import io
 import json
 import re
@@ -10,7 +8,7 @@ import wave
 import pytest
 from wire.daemon import err, run
 from wire.paths import EN_PT, ROOT, VOICE
-from wire.requests import PATIENCE
+from wire.rest import send
 
 TEXT = "Good morning."
 # Model and voice, by any of which Piper's joe speaks.
@@ -20,11 +18,7 @@ NAMES = [("", ""), ("tts-1", ""), ("TTS-1-HD", "alloy"), ("gpt-4o-mini-tts-2025-
 
 def ask(daemon, path, body, method="POST", **headers):
     """Status, headers and body."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request(method, path, body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode(), headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    return send(daemon, method, path, body, **headers)
 
 
 def over_http(daemon, model, voice):

@@ -2,8 +2,6 @@
 
 import asyncio
 import base64
-import contextlib
-import http.client
 import json
 from typing import get_args
 
@@ -13,8 +11,10 @@ from openai.types.audio.speech_create_params import Voice
 from openai.types.audio.speech_model import SpeechModel
 from wire import daemon as daemons
 from wire import repository
+from wire.keys import user_key
 from wire.paths import KOKORO, VOICE
 from wire.requests import PATIENCE
+from wire.rest import send
 from wire.sound import decode
 
 TEXT = "Good morning. Where is the nearest station?"
@@ -29,14 +29,7 @@ def client_of(daemon):
 
 def ask(daemon, method, path, body=None, **headers):
     """Status, headers and the body as it came."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        if body is not None and not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        names = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request(method, path, body, headers={"Content-Type": "application/json"} | names)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    return send(daemon, method, path, body, "application/json", **headers)
 
 
 def pcm_of(daemon, **members):
@@ -224,10 +217,8 @@ def test_pages_of_other_origins_may_not_unless_they_are_named(daemon):
 
 @pytest.mark.parametrize("allowed, answered", [(f"http://localhost:3000,{PAGE}", PAGE), ("*", "*")])
 def test_pages_of_named_origins_may(tmp_path, allowed, answered):
-    (tmp_path / "keys").write_bytes(daemons.run("hash-key", "alice", "--role", "user", "--stdin", stdin=b"the-key").stdout)
-    (tmp_path / "keys").chmod(0o600)
     models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, "--cors-origin", allowed, "--api-keys", tmp_path / "keys", models=models) as daemon:
+    with daemons.start(tmp_path, "--cors-origin", allowed, "--api-keys", user_key(tmp_path, "the-key"), models=models) as daemon:
         for path in ("/v1/audio/speech", CAPTIONS, "/translate"):
             status, headers = preflight(daemon, PAGE, path)   # a browser sends no key with it
             assert (status, headers["Access-Control-Allow-Origin"], headers["Access-Control-Allow-Methods"]) == (204, answered, "POST")

@@ -13,10 +13,11 @@ import openai
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.daemon import run
+from wire.keys import user_key
 from wire.paths import EN_PT, KOKORO, NULL, PT_EN, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, speak_request
+from wire.rest import send
 from wire.sound import decode
 
 TEXT = "Good morning. The children were playing in the garden! Where is the nearest station?"
@@ -36,15 +37,8 @@ def client(daemon):
 
 def post(daemon, body, **headers):
     """Status, headers and the error, or the audio, of a request whose body goes out as it is."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        if not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        connection.request("POST", "/v1/audio/speech", body, headers={"Content-Type": "application/json"} | headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        error = json.loads(content)["error"] if answer.headers.get_content_type() == "application/json" else content
-        return answer.status, answer.headers, error
+    status, answered, content = send(daemon, "POST", "/v1/audio/speech", body, "application/json", **headers)
+    return status, answered, json.loads(content)["error"] if answered.get_content_type() == "application/json" else content
 
 
 def open_speech(daemon, text, **members):
@@ -370,12 +364,9 @@ def test_second_signal_stops_although_a_listener_takes_nothing(tmp_path):
 # --- keys ---
 
 def test_keys_are_asked_for(tmp_path):
-    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=b"the-key-of-alice")
-    assert made.returncode == 0, made.stderr
-    (tmp_path / "keys").write_bytes(made.stdout)
-    (tmp_path / "keys").chmod(0o600)
+    keys = user_key(tmp_path, "the-key-of-alice")
     models = repository.link(tmp_path / "models", VOICE)
-    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", models=models) as daemon:
+    with daemons.start(tmp_path, "--api-keys", keys, models=models) as daemon:
         with client_of(daemon, "the-key-of-alice") as known:
             assert known.audio.speech.create(model="tts-1", voice="joe", input="Hello.").content
             assert [model.id for model in known.models.list()][0] == VOICE

@@ -14,7 +14,7 @@ import grpc
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.daemon import run
+from wire.keys import user_key
 from wire.paths import EN_PT, NULL, PT_EN, RIVA_PYTHON, ROOT, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, assert_refused, refused, speak_request, translate_request
@@ -457,9 +457,7 @@ def test_the_client_is_told_that_speech_is_not_translated(daemon):
 
 def test_the_clients_key_is_asked_for(tmp_path):
     models = repository.link(tmp_path / "models", NULL, VOICE)
-    keys = tmp_path / "keys"
-    keys.write_bytes(run("hash-key", "alice", "--role", "user", "--stdin", stdin=b"the-key-of-alice").stdout)
-    keys.chmod(0o600)
+    keys = user_key(tmp_path, "the-key-of-alice")
     with daemons.start(tmp_path, "--api-keys", keys, models=models) as daemon:
         for key in ["None", "wrong"]:
             for command, options in [("speak", {"text": TEXT}), ("speak", {"text": TEXT, "stream": True})]:

@@ -1,6 +1,5 @@
 """API keys, TLS and mutual TLS."""
 
-import http.client
 import re
 import signal
 import ssl
@@ -16,6 +15,7 @@ from wire.http2 import PREFACE, RawConnection
 from wire.paths import EN_PT, NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, assert_refused, null_request, refused, speak_request, translate_request
+from wire.rest import send
 from wire.stubs import admin, kserve, riva_nmt, riva_tts, translation
 from wire.volume import Volume
 
@@ -33,11 +33,7 @@ def bearer(key):
 
 
 def post(daemon, path, body, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    connection.request("POST", path, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    status = connection.getresponse().status
-    connection.close()
-    return status
+    return send(daemon, "POST", path, body, **headers)[0]
 
 
 # --- API keys ---

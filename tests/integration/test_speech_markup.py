@@ -12,6 +12,7 @@ from wire import repository
 from wire.daemon import err, run
 from wire.paths import KOKORO, NULL, VOICE
 from wire.requests import PATIENCE, assert_refused, speak_request
+from wire.rest import send
 from wire.stubs import synthesis
 
 F32 = synthesis.AUDIO_ENCODING_PCM_F32LE
@@ -49,12 +50,9 @@ def silence(seconds, rate=RATE):
 
 
 def post(daemon, **members):
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        body = {"model": VOICE, "response_format": "pcm", "sample_rate": RATE} | members
-        connection.request("POST", "/v1/audio/speech", json.dumps(body).encode(), headers={"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+    body = {"model": VOICE, "response_format": "pcm", "sample_rate": RATE} | members
+    status, _, audio = send(daemon, "POST", "/v1/audio/speech", body, "application/json")
+    return status, audio
 
 
 def over_wyoming(daemon, *events):

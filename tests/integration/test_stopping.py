@@ -1,9 +1,7 @@
 """What happens to requests, clients and the exit status when the daemon is told to stop."""
 
 import concurrent.futures
-import contextlib
 import http.client
-import json
 import signal
 import subprocess
 import time
@@ -15,6 +13,7 @@ from wire import repository, stubs
 from wire.paths import NULL, VOICE
 from wire.polling import eventually, stays
 from wire.requests import PATIENCE, null_request, speak_request
+from wire.rest import send
 
 SENTENCES = 12
 SPEECH = "This is one of several sentences. " * SENTENCES
@@ -107,12 +106,8 @@ def test_forward_and_queue_in_flight_are_finished(tmp_path):
 
 def infer_over_http(daemon, model):
     """Status and headers of an inference that the gate holds."""
-    body = json.dumps({"inputs": [{"name": "WAIT", "datatype": "FP32", "shape": [1], "data": [1]}]})
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        connection.request("POST", f"/v2/models/{model}/infer", body)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+    body = {"inputs": [{"name": "WAIT", "datatype": "FP32", "shape": [1], "data": [1]}]}
+    return send(daemon, "POST", f"/v2/models/{model}/infer", body)
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["done in time", "cut off"])

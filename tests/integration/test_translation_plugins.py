@@ -1,16 +1,15 @@
 """Translation over HTTP as browsers' plug-ins ask a translator of the user's own for it: their requests, replayed."""
 
-import contextlib
-import http.client
 import json
 import urllib.parse
 
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.daemon import run
+from wire.keys import user_key
 from wire.paths import EN_PT, PT_EN
 from wire.requests import PATIENCE, translate_request
+from wire.rest import post
 
 TEXT = "Where is the nearest station?"
 OTHER = "Onde fica a estação mais próxima?"
@@ -27,17 +26,6 @@ GOOD = {
 TEXTS = {"/imme": "text_list", "/kiss": "text", "/deeplx": "text", "/translate/batch": "texts"}
 TARGETS = {"/imme": "target_lang", "/kiss": "to", "/deeplx": "target_lang", "/translate/batch": "to"}
 LISTS = ("/imme", "/translate/batch")
-
-
-def post(daemon, path, body, **headers):
-    """Status, headers and what the answer's JSON holds."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        if not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-        connection.request("POST", path, body, headers={"Content-Type": "application/json"} | headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, json.loads(answer.read())
 
 
 def message(path, answer):
@@ -173,12 +161,9 @@ def test_other_methods_are_refused_in_the_same_form(daemon):
 
 
 def test_keys_are_asked_for_and_never_logged(tmp_path):
-    made = run("hash-key", "alice", "--role", "user", "--stdin", stdin=KEY.encode())
-    assert made.returncode == 0, made.stderr
-    (tmp_path / "keys").write_bytes(made.stdout)
-    (tmp_path / "keys").chmod(0o600)
+    keys = user_key(tmp_path, KEY)
     models = repository.link(tmp_path / "models", EN_PT)
-    with daemons.start(tmp_path, "--api-keys", tmp_path / "keys", "--log-level", "debug", models=models) as daemon:
+    with daemons.start(tmp_path, "--api-keys", keys, "--log-level", "debug", models=models) as daemon:
         for path, body in GOOD.items():
             assert post(daemon, f"{path}?token={KEY}", body)[0] == 200
             assert post(daemon, path, body, Authorization=f"Bearer {KEY}")[0] == 200

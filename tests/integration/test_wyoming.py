@@ -3,7 +3,6 @@ benchmark, and bytes that are no events."""
 
 import asyncio
 import contextlib
-import http.client
 import json
 import re
 import signal
@@ -13,7 +12,7 @@ import sys
 
 import pytest
 from wire import daemon as daemons
-from wire import repository
+from wire import repository, rest
 from wire.daemon import refused_start, run
 from wire.paths import KOKORO, NULL, VOICE
 from wire.polling import eventually
@@ -107,17 +106,6 @@ def home_assistant(daemon):
     return HomeAssistant(daemon)
 
 
-def over_http(daemon, text, **members):
-    """The same speech by another protocol, in the voice's own rate."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    with contextlib.closing(connection):
-        body = {"model": VOICE, "input": text, "response_format": "pcm", "sample_rate": RATE} | members
-        connection.request("POST", "/v1/audio/speech", json.dumps(body).encode(), headers={"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        assert answer.status == 200
-        return answer.read()
-
-
 def connect(daemon):
     return socket.create_connection(("127.0.0.1", daemon.ports["wyoming"]), timeout=PATIENCE)
 
@@ -167,7 +155,7 @@ def test_home_assistant_speaks(daemon, home_assistant):
     before = counted(daemon, "OK")
     spoken, rate = asyncio.run(home_assistant.speak(TEXT))
     assert rate == RATE
-    assert spoken == over_http(daemon, TEXT)
+    assert spoken == rest.spoken(daemon, TEXT)
     eventually("the request is counted", lambda: counted(daemon, "OK") == before + 1)
 
 
@@ -219,7 +207,7 @@ def test_many_utterances_at_once(daemon, home_assistant):
         return await asyncio.gather(*(home_assistant.speak(TEXT) for _ in range(10)), *(home_assistant.stream(PIECES) for _ in range(10)))
 
     spoken = asyncio.run(all_at_once())
-    assert {audio for audio, _ in spoken[:10]} == {over_http(daemon, TEXT)}
+    assert {audio for audio, _ in spoken[:10]} == {rest.spoken(daemon, TEXT)}
     assert all(len(audio) > 3 * 2 * RATE for audio, _ in spoken[10:])
 
 
@@ -229,7 +217,7 @@ def test_many_utterances_at_once(daemon, home_assistant):
     SynthesizeVoice(name=f"{VOICE}/joe"), SynthesizeVoice(name="joe"), SynthesizeVoice(name=VOICE), SynthesizeVoice(name=VOICE, speaker="joe"),
     SynthesizeVoice(language="en"), SynthesizeVoice(language="en_US"), SynthesizeVoice()], ids=repr)
 def test_voices_by_name_speaker_and_language(daemon, home_assistant, voice):
-    assert asyncio.run(home_assistant.speak(TEXT, voice))[0] == over_http(daemon, TEXT)
+    assert asyncio.run(home_assistant.speak(TEXT, voice))[0] == rest.spoken(daemon, TEXT)
 
 
 def test_a_voice_speaks_its_own_language(tmp_path):
@@ -240,7 +228,7 @@ def test_a_voice_speaks_its_own_language(tmp_path):
         assert voices[f"{KOKORO}/jf_alpha"] == ["ja"] and len(voices) > 2
         spoken, rate = asyncio.run(home_assistant.speak("ねこ", SynthesizeVoice(name=f"{KOKORO}/jf_alpha")))
         assert rate == 24_000
-        assert spoken == over_http(daemon, "ねこ", model=KOKORO, voice="jf_alpha", language="ja", sample_rate=rate)
+        assert spoken == rest.spoken(daemon, "ねこ", model=KOKORO, voice="jf_alpha", language="ja", sample_rate=rate)
 
 
 def test_ping_program_and_events_of_the_future(home_assistant):

@@ -1,8 +1,6 @@
 """Requests that are traced, and what their spans must look like at any collector."""
 
 import concurrent.futures
-import http.client
-import json
 import secrets
 import time
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from .daemon import Daemon
 from .paths import VOICE
 from .polling import eventually
 from .requests import PATIENCE, null_request
+from .rest import send
 
 SOON = {"OTEL_BSP_SCHEDULE_DELAY": "50"}
 PHASES = {"queue", "prepare", "permit", "forward", "complete"}
@@ -31,12 +30,9 @@ def of_trace(trace: bytes) -> Callable[[Span], bool]:
 
 def speak_http(daemon: Daemon, **headers: str) -> None:
     """Two sentences, by the route of OpenAI's clients."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.ports["http"], timeout=PATIENCE)
-    body = json.dumps({"model": VOICE, "input": "Good morning. How are you?", "response_format": "pcm"})
-    connection.request("POST", "/v1/audio/speech", body, headers={"Content-Type": "application/json"} | headers)
-    answer = connection.getresponse()
-    assert answer.status == 200 and answer.read()
-    connection.close()
+    body = {"model": VOICE, "input": "Good morning. How are you?", "response_format": "pcm"}
+    status, _, audio = send(daemon, "POST", "/v1/audio/speech", body, "application/json", **headers)
+    assert status == 200 and audio
 
 
 def check_children(spans: list[Span]) -> None:
