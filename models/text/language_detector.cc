@@ -158,6 +158,7 @@ std::string WordsOf(std::string_view text, bool is_html) {
 // more often than words of its language; the text itself if too little would be left.
 std::string WithoutNames(std::string_view text) {
   constexpr size_t kFewestWords = 2;
+  constexpr size_t kLongestArticle = 2;  // bytes
   std::string rest;
   size_t words = 0;
   size_t small = 0;    // the words in small letters
@@ -169,7 +170,11 @@ std::string WithoutNames(std::string_view text) {
     for (CodePoint c = DecodeAt(text, end); is_word && c.bytes > 0 && IsLetter(c.value);
          c = DecodeAt(text, end))
       end += c.bytes;
-    if (!is_word || begins || !IsUpper(first.value)) {
+    // Two capitals that begin a sentence are those of a name, too, unless the first is that of an
+    // article: "São Paulo subway map".
+    const bool begins_name = begins && end - at > kLongestArticle && ByteAt(text, end) == ' ' &&
+                             IsUpper(DecodeAt(text, end + 1).value);
+    if (!is_word || (begins && !begins_name) || !IsUpper(first.value)) {
       rest += text.substr(at, end - at);
       words += is_word ? 1 : 0;
     }
@@ -205,7 +210,7 @@ enum class AdjectivePlace : std::uint8_t { kNone, kFirst, kLast };
 // Romance languages and precedes it in English: "menu principal", "monitor gamer", "rural area".
 AdjectivePlace FindAdjective(std::string_view words) {
   constexpr std::string_view kEnding = "al";
-  constexpr std::string_view kAdjectives = " bluetooth diesel gamer offline online ";
+  constexpr std::string_view kAdjectives = " bluetooth diesel gamer light offline online ";
   constexpr std::string_view kNouns =
       " animal canal capital festival hospital jornal manual material metal portal sinal terminal "
       "tribunal ";
@@ -238,14 +243,21 @@ std::string_view EndOfPhrase(std::string_view text) {
   return text.substr(begin, end - begin);
 }
 
-// Returns true for a word of a Romance language that can be meant, which English has not.
+// Returns true for a word of a Romance language that can be meant, which English has not: one of
+// its list, or one with an accent whose letters are most like it.
 bool IsRomanceEnd(std::string_view word, const MeansLanguage& can_be_meant) {
   const LetterEvidence evidence = ReadLetters(word);
-  return evidence.listed[kEnglish] == 0 && std::ranges::any_of(kRomance, [&](std::string_view tag) {
-           const auto* const language = std::ranges::find(kProfiledLanguages, tag);
-           return language != kProfiledLanguages.end() && can_be_meant(std::string(tag)) &&
-                  evidence.listed.at(language - kProfiledLanguages.begin()) > 0;
-         });
+  const float best = std::ranges::max(evidence.scores);
+  const bool has_accent =
+      std::ranges::any_of(word, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  if (evidence.words == 0 || evidence.listed[kEnglish] > 0) return false;
+  for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
+    const std::string_view language = kProfiledLanguages.at(i);
+    if (IsRomance(language) && can_be_meant(std::string(language)) &&
+        (evidence.listed[i] > 0 || (has_accent && evidence.scores[i] == best)))
+      return true;
+  }
+  return false;
 }
 
 // Returns true for a text that begins with the English pronoun and a word of English, as no other
@@ -271,7 +283,7 @@ class ShortText {
     const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
     if (BeginsWithPronoun(words)) evidence_.scores[kEnglish] += kSubject;
     const bool is_phrase = evidence_.words > 1 && evidence_.words <= kMostOfPhrase;
-    const bool ends_romance = is_phrase && IsRomanceEnd(EndOfPhrase(words), can_be_meant);
+    const bool ends_romance = is_phrase && IsRomanceEnd(EndOfPhrase(text), can_be_meant);
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
       const std::string_view language = kProfiledLanguages.at(i);
       if (evidence_.scores[i] >= sorted[kAsked - 1] || can_be_meant(std::string(language)))
