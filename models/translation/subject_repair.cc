@@ -101,28 +101,12 @@ bool LacksSubjectWord(std::string_view source, std::string_view source_language,
   return got.words > 0 && got.words < wanted.words;
 }
 
-bool AddsSubjectWords(std::string_view source, std::string_view source_language,
-                      std::string_view target, std::string_view target_language) {
-  constexpr size_t kMostWords = 8;  // the words of a message
-  constexpr size_t kFewest = 2;     // an article and a noun
-  constexpr std::string_view kArticles = " a an as das der die el il la las le les los o os the ";
-  const std::string article = models::AsciiLower(source.substr(0, source.find(' ')));
-  if (kArticles.find(StrCat(" ", article, " ")) == std::string_view::npos ||
-      source.find('?') != std::string_view::npos ||
-      static_cast<size_t>(std::ranges::count(source, ' ')) >= kMostWords ||
-      FindSubject(source, source_language).words != kFewest)
-    return false;
-  const Subject got = FindSubject(target, target_language);
-  return got.bytes > 0 && got.words >= 2 * kFewest;
-}
-
 bool MayLackSubjectWord(std::string_view source, std::string_view source_language,
                         std::string_view beginning, std::string_view target_language) {
   return source.find('?') == std::string_view::npos &&
          FindSubject(source, source_language).words > 1 &&
          (!FindSubject(beginning, target_language).is_known ||
-          LacksSubjectWord(source, source_language, beginning, target_language) ||
-          AddsSubjectWords(source, source_language, beginning, target_language));
+          LacksSubjectWord(source, source_language, beginning, target_language));
 }
 
 std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,
@@ -157,21 +141,6 @@ std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t s
     next = std::max(next, std::ranges::max(subject.alignment) + 1);
   }
   return repaired;
-}
-
-std::optional<AlignedTokens> WithOtherSubject(const AlignedTokens& sentence, size_t subject_tokens,
-                                              const AlignedTokens& subject) {
-  if (subject.tokens.empty() || subject.tokens.size() >= subject_tokens ||
-      sentence.alignment.empty() != subject.alignment.empty())
-    return std::nullopt;
-  const auto put = [&](std::vector<int32_t> from, const std::vector<int32_t>& begins) {
-    if (from.empty()) return from;
-    from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(subject_tokens));
-    from.insert(from.begin(), begins.begin(), begins.end());
-    return from;
-  };
-  return AlignedTokens{put(sentence.tokens, subject.tokens),
-                       put(sentence.alignment, subject.alignment)};
 }
 
 }  // namespace millrace::translation

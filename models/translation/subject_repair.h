@@ -42,14 +42,4 @@ struct AlignedTokens {
 std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,
                                          const AlignedTokens& subject);
 
-// Returns true if the subject of a short message, an article and a noun, became one of twice as
-// many words: "The page you requested was not found" for "O item não foi encontrado".
-bool AddsSubjectWords(std::string_view source, std::string_view source_language,
-                      std::string_view target, std::string_view target_language);
-
-// Returns the sentence with another subject in place of its own, which is its first tokens; nullopt
-// if that is not shorter.
-std::optional<AlignedTokens> WithOtherSubject(const AlignedTokens& sentence, size_t subject_tokens,
-                                              const AlignedTokens& subject);
-
 }  // namespace millrace::translation

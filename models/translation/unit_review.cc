@@ -72,7 +72,7 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   const TranslationPlan& plan = *participant.plan;
   TranslationUnit& unit = participant.plan->units()[index];
   if (unit.bare) return TakeCarried(participant, unit);
-  if (unit.whole) TakeSubject(plan.settings(), unit);
+  if (unit.whole) TakeSubject(plan.settings().target_language, unit);
   const SentenceJob& job = unit.job;
   unit.translated = Restored(plan, unit, job.target, job.alignment, vocabularies_);
   unit.reviewed = true;
@@ -207,8 +207,7 @@ bool UnitReview::TranslateSubject(const Participant& participant, std::string_vi
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   const bool is_sentence = unit.level == 0 && !unit.is_part && !unit.in_capitals;
   if (unit.subject_done || !is_greedy || !is_sentence || !unit.unread.empty() ||
-      (!LacksSubjectWord(source, settings.source_language, target, settings.target_language) &&
-       !AddsSubjectWords(source, settings.source_language, target, settings.target_language)))
+      !LacksSubjectWord(source, settings.source_language, target, settings.target_language))
     return false;
   const std::string& text = unit.sentence.marked.text;
   const std::string subject = text.substr(0, SubjectBytes(source, settings.source_language));
@@ -230,7 +229,7 @@ bool UnitReview::TranslateSubject(const Participant& participant, std::string_vi
   return true;
 }
 
-void UnitReview::TakeSubject(const TranslationSettings& settings, TranslationUnit& unit) const {
+void UnitReview::TakeSubject(std::string_view target_language, TranslationUnit& unit) const {
   if (unit.remember) cache_.Insert(unit.job);
   unit.remember = false;
   AlignedTokens subject = {std::move(unit.job.target), std::move(unit.job.alignment)};
@@ -243,17 +242,13 @@ void UnitReview::TakeSubject(const TranslationSettings& settings, TranslationUni
   }
   unit.job = *std::move(unit.whole);
   unit.whole.reset();
-  const std::string translation = vocabularies_.target->Decode(unit.job.target);
-  const size_t bytes = SubjectBytes(translation, settings.target_language);
+  const size_t bytes = SubjectBytes(vocabularies_.target->Decode(unit.job.target), target_language);
   const std::vector<size_t> ends = vocabularies_.target->EndsOf(unit.job.target);
   const auto end = std::ranges::find(ends, bytes);
   if (end == ends.end()) return;
   const auto subject_tokens = static_cast<size_t>(end - ends.begin()) + 1;
-  const AlignedTokens sentence = {unit.job.target, unit.job.alignment};
-  const bool is_longer = AddsSubjectWords(unit.sentence.marked.text, settings.source_language,
-                                          translation, settings.target_language);
-  if (auto completed = is_longer ? WithOtherSubject(sentence, subject_tokens, subject)
-                                 : WithSubject(sentence, subject_tokens, subject)) {
+  if (auto completed =
+          WithSubject({unit.job.target, unit.job.alignment}, subject_tokens, subject)) {
     unit.job.target = std::move(completed->tokens);
     unit.job.alignment = std::move(completed->alignment);
   }

@@ -53,7 +53,7 @@ class UnitReview {
   bool TranslateSubject(const Participant& participant, std::string_view source,
                         std::string_view target, TranslationUnit& unit) const;
   // Completes the translation of a unit from that of its subject, which is done.
-  void TakeSubject(const TranslationSettings& settings, TranslationUnit& unit) const;
+  void TakeSubject(std::string_view target_language, TranslationUnit& unit) const;
   // Returns whether the unit at `index`, of which the guard found something lost, could be divided.
   bool Divide(const Participant& participant, size_t index, const GuardVerdict& verdict) const;
 

@@ -114,6 +114,16 @@ void ReadHours(MarkedText& marked, std::string_view language, std::string_view t
   }
 }
 
+// Lets a model read a part of a text as other words, unless a mark or a kept span is there.
+void ReadAs(size_t begin, size_t end, std::string_view reads, MarkedText& marked) {
+  const auto event = std::ranges::upper_bound(marked.events, begin, {}, &MarkEvent::at);
+  const auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
+  if ((event == marked.events.end() || event->at > end) &&
+      (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
+      (kept == marked.kept.end() || kept->begin >= end))
+    marked.kept.insert(kept, {begin, end, Written(marked, begin, end), reads, /*returns=*/false});
+}
+
 // Lets a model that takes the sign of a number for a word read it as one: nº 5, n.º 5, Nº de série.
 void ReadNumberSigns(MarkedText& marked, std::string_view language,
                      std::string_view target_language) {
@@ -139,15 +149,25 @@ void ReadNumberSigns(MarkedText& marked, std::string_view language,
                     text.substr(end).starts_with(" de ") || text.substr(end).starts_with(" do ")));
     const bool begins =
         begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value);
-    const auto event = std::ranges::upper_bound(marked.events, begin, {}, &MarkEvent::at);
-    const auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
-    const bool is_free = (event == marked.events.end() || event->at > end) &&
-                         (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
-                         (kept == marked.kept.end() || kept->begin >= end);
-    if (!before_number || !begins || !is_free) continue;
-    const std::string_view reads =
-        text[begin] == 'N' ? (joined ? "Número " : "Número") : (joined ? "número " : "número");
-    marked.kept.insert(kept, {begin, end, Written(marked, begin, end), reads, /*returns=*/false});
+    if (!before_number || !begins) continue;
+    ReadAs(begin, end,
+           text[begin] == 'N' ? (joined ? "Número " : "Número") : (joined ? "número " : "número"),
+           marked);
+  }
+}
+
+// Lets a model read a word of messages that it otherwise takes for those of websites: "O jogo não
+// foi encontrado" became "The page you requested was not found".
+void ReadMessages(MarkedText& marked, std::string_view language) {
+  constexpr std::string_view kFound = "encontrad";
+  constexpr std::string_view kReads = "achad";
+  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
+  const std::string_view text = marked.text;
+  if (text.find("págin") != std::string_view::npos) return;
+  for (size_t at = text.find(kFound); at < text.size(); at = text.find(kFound, at + 1)) {
+    const std::string_view before = text.substr(0, at);
+    if (before.ends_with("não foi ") || before.ends_with("não foram "))
+      ReadAs(at, at + kFound.size(), kReads, marked);
   }
 }
 
@@ -372,6 +392,7 @@ void CutBlock(MarkedBlock block, const Reading& reading, std::vector<SourceSente
   KeepEndlessWords(marked);
   ReadHours(marked, language, reading.target_language);
   ReadNumberSigns(marked, language, reading.target_language);
+  ReadMessages(marked, language);
   KeepUnknownText(marked, {reading.alphabet, IsWrittenInAscii(language),
                            NumberFormatsOf(language, reading.target_language)});
   const std::string text = ForSplitting(marked, block.flows);

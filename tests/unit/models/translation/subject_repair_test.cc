@@ -71,26 +71,5 @@ TEST(SubjectRepairTest, ANegationBeforeTheVerbIsNoPartOfTheSubject) {
   EXPECT_FALSE(LacksSubjectWord("O link n\u00E3o \u00E9 novo", "pt", "The link is not new", "en"));
 }
 
-TEST(SubjectRepairTest, AnArticleAndANounBecomeNoClause) {
-  const auto adds = [](std::string_view source, std::string_view target) {
-    return AddsSubjectWords(source, "pt", target, "en");
-  };
-  EXPECT_TRUE(adds("O link n\u00E3o foi encontrado", "The page you requested was not found"));
-  EXPECT_FALSE(adds("O link n\u00E3o foi encontrado", "The link was not found"));
-  EXPECT_FALSE(adds("Quem l\u00EA foi embora", "The people who read were gone"));
-  EXPECT_FALSE(adds("O link foi encontrado?", "The page you requested was found?"));
-  EXPECT_FALSE(adds("", ""));
-}
-
-TEST(SubjectRepairTest, AnotherSubjectTakesThePlaceOfALongerOne) {
-  const AlignedTokens sentence = {{1, 2, 3, 4, 5, 6}, {0, 1, 1, 1, 2, 3}};
-  const auto repaired = WithOtherSubject(sentence, 4, {{1, 9}, {0, 1}});
-  ASSERT_TRUE(repaired);
-  EXPECT_EQ(repaired->tokens, (std::vector<int32_t>{1, 9, 5, 6}));
-  EXPECT_EQ(repaired->alignment, (std::vector<int32_t>{0, 1, 2, 3}));
-  EXPECT_FALSE(WithOtherSubject(sentence, 2, {{1, 9}, {0, 1}}));
-  EXPECT_FALSE(WithOtherSubject(sentence, 4, {{}, {}}));
-}
-
 }  // namespace
 }  // namespace millrace::translation

@@ -50,6 +50,8 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
         .marked.text;
   };
   EXPECT_EQ(reads("o quarto nº12 ou n.º 7", "en"), "o quarto número 12 ou número 7");
+  EXPECT_EQ(reads("Os jogos não foram encontrados", "en"), "Os jogos não foram achados");
+  EXPECT_EQ(reads("A página não foi encontrada", "en"), "A página não foi encontrada");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
   EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
   EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
