@@ -416,6 +416,10 @@ bool IsShort(std::string_view source) { return models::CountWords(source) <= kSh
 
 std::string BegunLike(const SourceShape& source, std::string beginning) {
   if (QuotesOnlySingly(source.text)) std::ranges::replace(beginning, '"', '\'');
+  constexpr std::string_view kEllipsis = "... ";
+  if (beginning.starts_with(kEllipsis) && source.text.starts_with("...") &&
+      !source.text.starts_with(kEllipsis))
+    beginning.erase(kEllipsis.size() - 1, 1);
   if (source.any_first_letter) return beginning;
   const size_t wanted = FirstLetter(source.text);
   const size_t got = FirstLetter(beginning);

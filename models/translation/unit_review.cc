@@ -99,6 +99,13 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!final && !unit.is_part && KeepNames(participant, source, target, unit)) return true;
   if (!final && unit.sentence.is_bare && !unit.is_part && TakeKnown(settings, unit)) return false;
+  // A speaker, in capitals before a colon, becomes no sentence: "JOHN:".
+  constexpr size_t kWordsOfSentence = 3;
+  if (!final && unit.in_capitals && source.ends_with(':') && models::CountWords(source) == 1 &&
+      models::CountWords(target) >= kWordsOfSentence) {
+    unit.translated.text = InCapitals(marked.text);
+    return false;
+  }
   if (!final && unit.sentence.is_bare && unit.level == 0 && !unit.is_part) {
     const std::string_view word = WordOf(unit);
     const bool is_untouched_verb = source == target && IsVerbForm(word, settings.source_language);

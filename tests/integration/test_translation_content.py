@@ -81,7 +81,7 @@ def test_a_noun_alone_is_translated_as_in_a_sentence(daemon, model, words):
 @pytest.mark.parametrize("model, texts", [
     (PT_EN, {"Vazio": "Empty", "[Vazio]": "[Empty]", "✓ Salvo": "✓ Saved", "Sujeira": "Dirt", "Excluído": "Excluded", "Cancelar": "Cancel", "Excluir (3)": "Delete (3)",
              "Escolha o(s) arquivo(s) e a(s) pasta(s) para excluir.": "Choose the file(s) and folder(s) to delete."}),
-    (EN_PT, {"[Empty]": "[Vazio]", "✓ Saved": "✓ Salvo", "Cancel": "Cancelar", "*required": "*exigido",
+    (EN_PT, {"[Empty]": "[Vazio]", "✓ Saved": "✓ Salvo", "Cancel": "Cancelar", "*required": "*necessário",
              "Choose the file(s) and folder(s) to delete.": "Escolha o arquivo(s) e a pasta(s) para excluir.",
              "The house¹ is red and the car² is blue.": "A casa¹ é vermelha e o carro² é azul.",
              '"The house","The car",12': '"A casa","O carro",12'}),
@@ -221,6 +221,11 @@ def test_a_stream_puts_a_lost_word_of_the_subject_back(daemon):
     ("(none)", "(nenhum)"),
     ("404 - Page not found", "404 - P\u00e1gina n\u00e3o encontrada"),
     ("Save _As\u2026", "Salvar _como\u2026"),
+    ("Don&#39;t ask again", "Não pergunte novamente"),
+    ("&lt; Back", "&lt; Voltar"),
+    ("*Required", "*Obrigatório"),
+    ("JOHN: Come in!", "JOHN: Venha!"),
+    ("...but not so soon.", "...mas não tão cedo."),
 ])
 def test_strings_of_menus_and_messages_keep_their_marks(daemon, text, expected):
     [(got, lost)] = translate(daemon, [text], EN_PT)
@@ -272,8 +277,9 @@ def test_what_a_label_names_becomes_no_other(daemon, model, texts):
 
 @pytest.mark.parametrize("model, texts", [
     (EN_PT, {"Order summary": "Resumo do pedido", "Keep me signed in": "Manter-me conectado", "Sign in with Google": "Iniciar sessão com Google"}),
-    (PT_EN, {"Pular para o conteúdo": "Skip to content", "A página não foi encontrada.": "The page was not found.", "O arquivo não foi encontrado": "File not found",
-             "O link não foi encontrado.": "The link could not be found."}),
+    (PT_EN, {"Pular para o conteúdo": "Skip to content", "A página não foi encontrada.": "The page was not found.", "O arquivo não foi encontrado": "The file was not found",
+             "O link não foi encontrado.": "The link was not found.", "O documento não foi encontrado": "The document was not found",
+             "O jogo não foi encontrado": "The game was not found", "Não encontrado": "Not found", "Privacidade": "Privacy"}),
 ], ids=["en-pt", "pt-en"])
 def test_sentences_of_interfaces_are_those_of_interfaces(daemon, model, texts):
     assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts

@@ -138,4 +138,12 @@ size_t ReadEntity(std::string_view text, std::string& character) {
   return bytes;
 }
 
+bool IsOfWords(std::string_view character, std::string_view text, size_t begin, size_t end) {
+  const char32_t c = models::DecodeAt(character, 0).value;
+  if (models::IsSpace(c) || models::IsLetter(c)) return true;
+  return (c == U'\'' || c == U'’') && begin > 0 &&
+         models::IsLetter(models::DecodeBefore(text, begin).value) &&
+         models::IsLetter(models::DecodeAt(text, end).value);
+}
+
 }  // namespace millrace::translation

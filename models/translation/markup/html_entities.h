@@ -20,4 +20,8 @@ size_t EntityBytes(std::string_view text);
 // there is none. &lt;a remark&gt; is none.
 size_t EscapedTagBytes(std::string_view text);
 
+// Returns true for a character that models read with the words around it, although the text writes
+// it as an entity at [begin, end): a space, a letter, or an apostrophe between letters.
+bool IsOfWords(std::string_view character, std::string_view text, size_t begin, size_t end);
+
 }  // namespace millrace::translation

@@ -160,6 +160,10 @@ size_t SignsEnd(std::string_view text, size_t at) {
   if (!closing.empty() && text.find(closing, at) != std::string_view::npos) return at;
   size_t end = at + c.bytes;
   while (c.value < 0x80 && end - at < kMostSigns && models::ByteAt(text, end) == text[at]) ++end;
+  // The asterisk of a note or of a field that is needed: *Required
+  if (at == 0 && c.value == U'*' && end == 1 && text.find('*', end) == std::string_view::npos &&
+      models::IsLetter(models::DecodeAt(text, end).value))
+    return end;
   if (models::ByteAt(text, end) != ' ') return at;
   return std::min(text.find_first_not_of(' ', end), text.size());
 }

@@ -53,8 +53,9 @@ bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
   return (has_digit && longest_small_run < kWord) || has_capital_inside || has_stop_inside;
 }
 
-// Returns true for signs beyond ASCII alone, such as an emoji.
+// Returns true for signs beyond ASCII alone, such as an emoji, and for an entity, such as &lt;.
 bool IsPicture(std::string_view text) {
+  if (text.starts_with('&') && text.ends_with(';')) return true;
   for (size_t at = 0; at < text.size();) {
     const models::CodePoint c = models::DecodeAt(text, at);
     if (c.value < 0x2000 || models::IsWordCharacter(c.value) || models::IsLetter(c.value))

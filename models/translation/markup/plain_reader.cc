@@ -385,8 +385,7 @@ class PlainReader {
     }
     if (EntityBytes(rest) > 0) {
       const size_t bytes = ReadEntity(rest, character);
-      const char32_t meaning = models::DecodeAt(character, 0).value;
-      if (bytes > 0 && (models::IsSpace(meaning) || models::IsLetter(meaning))) {
+      if (bytes > 0 && IsOfWords(character, text, at, at + bytes)) {
         out_.Character(character, take(at, at + bytes));
         return at + bytes;
       }

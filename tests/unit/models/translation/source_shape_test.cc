@@ -23,6 +23,13 @@ TEST(SourceShapeTest, DoubledWordsOfAShortTextGo) {
   EXPECT_EQ(Shaped("Please wait", "Por favor, aguarde", "pt"), "Por favor, aguarde");
 }
 
+TEST(SourceShapeTest, AnEllipsisThatBeginsATextTouchesItsWordAsInTheSource) {
+  EXPECT_EQ(Shaped("...but not so soon.", "... mas n\u00E3o t\u00E3o cedo.", "pt"),
+            "...mas n\u00E3o t\u00E3o cedo.");
+  EXPECT_EQ(Shaped("... but not so soon.", "... mas n\u00E3o t\u00E3o cedo.", "pt"),
+            "... mas n\u00E3o t\u00E3o cedo.");
+}
+
 TEST(SourceShapeTest, WhatTheSourceLacksGoesFromAShortText) {
   EXPECT_EQ(Shaped("Logout", "Logout (em", "pt"), "Logout");
   EXPECT_EQ(Shaped("Inc.", "Inc. (em inglês).", "pt"), "Inc.");
