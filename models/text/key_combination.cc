@@ -53,6 +53,11 @@ size_t KeyCombinationEnd(const PatternText& text, size_t at) {
     end = text.NameEnd(begin);
     const std::string_view key = text.text().substr(begin, end - begin);
     if (IsKey(key)) return end;
+    // Ctrl++, Ctrl+-
+    constexpr std::string_view kSigns = "+-=/`[]";
+    if (key.empty() && spaces == 0 && text.At(begin) != '\0' &&
+        kSigns.find(text.At(begin)) != std::string_view::npos && !IsNameByte(text.At(begin + 1)))
+      return begin + 1;
     if (!Among(key, kModifiers)) return 0;
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
 namespace millrace::translation {
@@ -155,7 +156,12 @@ class Placer {
     while (end < target_.size() && target_[end] == ' ') ++end;
     std::string dash = attached_left || begin == 0 ? "" : " ";
     dash += kept.becomes;
-    if (!attached_right && end < target_.size()) dash += ' ';
+    // A mark that touches the dash in the source may have gone: "ele —, antes".
+    constexpr std::string_view kMarks = ",.;:!?";
+    const char behind = models::ByteAt(source_.text, kept.end);
+    const bool lacks_mark =
+        kMarks.find(behind) != std::string_view::npos && models::ByteAt(target_, end) != behind;
+    if ((!attached_right || lacks_mark) && end < target_.size()) dash += ' ';
     edits_.push_back({begin, end, std::move(dash)});
   }
 

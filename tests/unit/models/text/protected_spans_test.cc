@@ -160,7 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
         "Of «user->name», «$it->name», «Foo::bar()»; go to File->Save.",
         "From «data:image/png;base64,AA», «urn:isbn:045», «tel:+155512345»; data:12/05 or data: x.",
         "At «localhost:8080» or «127.0.0.1:8000/x» or «example.com:443»; the ratio is 3:1.",
-        "Press «Ctrl+S», «Ctrl+Shift+P», «Alt + F4», «Ctrl-C» or «Shift+Tab»; Shift and Alt.",
+        "Press «Ctrl+S», «Ctrl++», «Ctrl+-», «Ctrl+Shift+P», «Alt + F4», «Ctrl-C» or «Shift+Tab»; "
+        "Shift and Alt.",
         "Needs «>=3.8», «^1.2.0» or «~> 2.1»; 3 >= 2 is so.",
         "If «a && b» or «x != y» then terms «&&» conditions.",
         "Find «**/*.js» and «src/*.cc»; «TypeError» and «NullPointerException», an Error.",

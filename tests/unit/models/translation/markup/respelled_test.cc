@@ -66,6 +66,11 @@ TEST(RespelledTest, ADashTakesThePlaceOfTheSignThatComesFromIt) {
   EXPECT_EQ(Restored("A — b — c", "A/0 +,/1 b/2 -/3 c/4"), "A — b — c");
 }
 
+TEST(RespelledTest, ADashTouchesTheMarkBehindItAndNoWordInstead) {
+  EXPECT_EQ(Restored("He said —, then left", "Disse/1 -/2 +,/2 partiu/4"), "Disse —, partiu");
+  EXPECT_EQ(Restored("He said —, then left", "Disse/1 -/2 partiu/4"), "Disse — partiu");
+}
+
 TEST(RespelledTest, WhatTheModelLeftOutStandsBetweenTheSameWords) {
   EXPECT_EQ(Restored("He came — late", "Veio/1 tarde/3"), "Veio — tarde");
   EXPECT_EQ(Restored("He came… late", "Veio/1 tarde/2"), "Veio… tarde");
