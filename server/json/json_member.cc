@@ -13,7 +13,7 @@ namespace millrace::server {
 using nlohmann::json;
 
 std::string ShownKind(const json& value) {
-  const std::string kind = value.type_name();
+  std::string kind = value.type_name();
   if (value.is_null()) return kind;
   return StrCat(kind, " ", Shown(value.is_string() ? value.get<std::string>() : JsonText(value)));
 }

@@ -1,6 +1,7 @@
 #include "server/frontends/libretranslate/translate_message.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -113,8 +114,7 @@ absl::Status Missing(std::string_view name) {
 Json ToJson(const models::DetectedLanguage& detected) {
   // A language that cannot be detected is English with confidence 0, as in the original.
   if (detected.language.empty()) return {{"confidence", 0.0}, {"language", "en"}};
-  return {{"confidence", static_cast<int>(detected.confidence * 100 + 0.5F)},
-          {"language", detected.language}};
+  return {{"confidence", std::lround(detected.confidence * 100)}, {"language", detected.language}};
 }
 
 Json NamedLanguage(const std::string& code) {
