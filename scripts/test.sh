@@ -18,10 +18,10 @@ say "C++ tests"
 ctest --preset default --parallel "$(jobs)" "$@" || failed+=("C++ tests")
 
 if [ $# -eq 0 ]; then
-  # Most of the tests over the wire wait; each file keeps its order, and its daemon to itself.
+  # Most of the tests over the wire wait, so one process more than cores; each file keeps its order, and its daemon to itself.
   export PATH="$PATH:$ROOT/.tools/prometheus/usr/bin"
   say "pytest tests/integration"
-  "$VENV/bin/python" -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15 tests/integration || failed+=("tests/integration")
+  "$VENV/bin/python" -m pytest -q -n "$(($(jobs) + 1))" --dist loadfile --no-loadscope-reorder --durations 15 tests/integration || failed+=("tests/integration")
   say "pytest tests/chaos"
   "$VENV/bin/python" -m pytest -q tests/chaos || failed+=("tests/chaos")
   say "pytest tests/deploy"
