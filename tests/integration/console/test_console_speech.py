@@ -7,10 +7,9 @@ import wave
 from playwright.sync_api import Page, expect
 from wire import daemon as daemons
 from wire import repository
-from wire.console import level, speak
+from wire.console import await_sound, level, speak
 from wire.paths import VOICE
 from wire.polling import eventually
-from wire.requests import PATIENCE
 
 LONG = "The children were playing in the garden and nobody knew where the nearest station was. " * 60
 
@@ -28,7 +27,7 @@ def test_a_sentence_is_heard_and_its_words_light_up(daemon, open_page):
     page = open_page(daemon, prepare=lambda opened: opened.add_init_script(RECORD_LIT_WORDS))
     words = "Good morning The children were playing in the garden".split()
     speak(page, "Good morning. The children were playing in the garden!")
-    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    await_sound(page)
     expect(page.locator(".word")).to_have_text(words)
     expect(page.locator("#speak-stop")).to_be_disabled()   # It was heard to its end.
     lit = page.evaluate("window.litWords")
@@ -44,7 +43,7 @@ def test_a_sentence_is_heard_and_its_words_light_up(daemon, open_page):
     page.locator(".word", has_text="children").click()
     assert float(page.locator("#wave").get_attribute("aria-valuenow")) > 0.5
     page.locator("#play").click()
-    eventually("sound again", lambda: level(page) > 0.01)
+    await_sound(page)
 
 
 def test_voices_are_mixed(all_models, open_page):
@@ -60,7 +59,7 @@ def test_voices_are_mixed(all_models, open_page):
     page.locator(".mix-row button").last.click()
     expect(code).to_contain_text('"voice": "jm_kumo:0.5+jf_alpha:0.5"')
     speak(page, "こんにちは。")
-    eventually("sound in the analyser", lambda: level(page) > 0.005, PATIENCE)
+    await_sound(page, 0.005)
     expect(page.locator("#speak-state")).to_contain_text("s of speech in")
     expect(page.locator("#speak-error")).to_be_hidden()
 
@@ -180,7 +179,7 @@ def test_speech_is_stopped(daemon, open_page):
     page = open_page(daemon)
     daemon.wait_until_idle()
     speak(page, LONG)
-    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    await_sound(page)
     page.keyboard.press("Escape")
     expect(page.locator("#speak-stop")).to_be_disabled()
     eventually("silence", lambda: level(page) < 1e-6)
@@ -193,7 +192,7 @@ def test_markup_is_spoken_and_refused_by_its_place(daemon, open_page):
     page.locator("#speak-format").select_option("ssml")
     expect(page.locator("#speak-text")).to_have_value(re.compile("<speak>.*<break", re.DOTALL))  # a sample in place of the other
     page.locator("#speak-go").click()
-    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    await_sound(page)
     expect(page.locator(".word", has_text="555-0142")).to_have_count(1)
     expect(page.locator("#speak-snippet pre")).to_contain_text('"text_format": "ssml"')
     speak(page, "<speak>Hello <blink>there</blink></speak>")
@@ -256,13 +255,20 @@ def test_the_keyboard_is_enough(daemon, open_page):
             break
     assert seen[-1] == "speak-text"
     page.keyboard.press("Control+A")
-    page.keyboard.type("Good morning. " * 5)  # long enough to be heard by a look now and then
+    page.keyboard.type("Good morning. " * 5)
     page.keyboard.press("Control+Enter")
-    eventually("sound in the analyser", lambda: level(page) > 0.01)
+    await_sound(page)
     expect(page.locator("#speak-state")).to_contain_text("s of speech in")
-    page.locator("#wave").focus()
+    wave_form = page.locator("#wave")
+    eventually("half a second was heard", lambda: float(wave_form.get_attribute("aria-valuenow")) > 0.5)
+    wave_form.focus()
+    wave_form.evaluate("""(slider) => {
+      window.earliest = Infinity;
+      new MutationObserver(() => window.earliest = Math.min(window.earliest, Number(slider.getAttribute("aria-valuenow"))))
+        .observe(slider, { attributeFilter: ["aria-valuenow"] });
+    }""")
     page.keyboard.press("Home")
-    assert float(page.locator("#wave").get_attribute("aria-valuenow")) < 0.5
+    eventually("it is heard from the beginning again", lambda: page.evaluate("window.earliest") < 0.5)
     reached = set()
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -275,7 +281,7 @@ def test_a_cut_connection_is_told_and_what_came_can_be_heard(tmp_path, open_page
     with daemons.start(tmp_path, models=models) as doomed:
         page = open_page(doomed)
         speak(page, LONG * 20)
-        eventually("sound in the analyser", lambda: level(page) > 0.01)
+        await_sound(page)
         doomed.process.kill()
         expect(page.locator("#speak-error")).to_contain_text("can still be heard")
         expect(page.locator("#play")).to_be_enabled()

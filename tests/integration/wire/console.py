@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page, expect
 
+from .requests import PATIENCE
+
 SECOND = 1000
 
 
@@ -11,6 +13,16 @@ def url_of(daemon) -> str:
 
 def level(page: Page) -> float:
     return page.evaluate("import('/console/speak.js').then(({ player }) => player.level())")
+
+
+def await_sound(page: Page, least: float = 0.01) -> None:
+    """The page itself looks for a level above `least`: a poll from outside would miss a short sound on a busy machine."""
+    assert page.evaluate("""async ([least, patience]) => {
+      const { player } = await import("/console/speak.js");
+      const end = performance.now() + patience;
+      while (player.level() <= least && performance.now() < end) await new Promise((look) => setTimeout(look, 10));
+      return performance.now() < end;
+    }""", [least, PATIENCE * SECOND]), "no sound in the analyser"
 
 
 def speak(page: Page, text: str) -> None:
