@@ -54,19 +54,40 @@ void AppendInTurn(std::span<const std::vector<NarrowExcess>> columns,
   }
 }
 
+int64_t OutputsOf(std::span<const FloatLinear> layers) {
+  int64_t outputs = 0;
+  for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
+  return outputs;
+}
+
 }  // namespace
+
+PackedNarrow::PackedNarrow(int64_t outputs, int64_t inputs, Precision precision, Taps taps)
+    : precision_(precision),
+      taps_(taps),
+      inputs_(inputs / taps.count),
+      block_taps_(taps.count > 1 && 2 * inputs_ <= kBlockDepth ? 2 : 1),
+      depth_(RoundUp(inputs_ * BytesOf(precision), kBlockDepth)),
+      width_(RoundUp(outputs, kNarrowPanel)) {}
 
 PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precision,
                            bool clip_pairs, Taps taps)
-    : precision_(precision),
-      taps_(taps),
-      inputs_(layers.front().matrix.inputs / taps.count),
-      block_taps_(taps.count > 1 && 2 * inputs_ <= kBlockDepth ? 2 : 1),
-      depth_(RoundUp(inputs_ * BytesOf(precision), kBlockDepth)) {
-  int64_t outputs = 0;
-  for (const FloatLinear& layer : layers) outputs += layer.matrix.outputs;
-  width_ = RoundUp(outputs, kNarrowPanel);
+    : PackedNarrow(OutputsOf(layers), layers.front().matrix.inputs, precision, taps) {
+  if (!Find()) Pack(layers, clip_pairs);
+}
+
+PackedNarrow::PackedNarrow(int64_t outputs, int64_t inputs,
+                           const std::function<std::vector<float>()>& weights,
+                           std::span<const float> bias, Precision precision, bool clip_pairs,
+                           Taps taps)
+    : PackedNarrow(outputs, inputs, precision, taps) {
   if (Find()) return;
+  const std::vector<float> values = weights();
+  const FloatLinear layer = {{values.data(), outputs, inputs}, bias};
+  Pack(std::span(&layer, 1), clip_pairs);
+}
+
+void PackedNarrow::Pack(std::span<const FloatLinear> layers, bool clip_pairs) {
   auto panels = AlignedBuffer<unsigned char>::Zeros(static_cast<size_t>(width_ * ColumnBytes()));
   auto bias = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
   auto scales = AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
@@ -95,8 +116,8 @@ PackedNarrow::PackedNarrow(std::span<const FloatLinear> layers, Precision precis
       row.out = narrow.data();
       row.scales = tap_scales.data();
       row.together = true;
-      ConverterOf(precision).convert(row);
-      if (precision == Precision::kInt8) {
+      ConverterOf(precision_).convert(row);
+      if (precision_ == Precision::kInt8) {
         scales.data()[column] = tap_scales.front();
         const std::span numbers(reinterpret_cast<int8_t*>(narrow.data()),
                                 static_cast<size_t>(ColumnBytes()));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "models/kernels/conv_kernels.h"
 #include "models/kernels/narrow_kernels.h"
@@ -34,6 +36,10 @@ class PackedNarrow {
   // then those of its taps one after another.
   PackedNarrow(std::span<const FloatLinear> layers, Precision precision, bool clip_pairs = false,
                Taps taps = {});
+  // Does the same for one layer. weights: makes [outputs, inputs]; it is called only if the loading
+  // thread's PackStore does not have what it would be packed to. bias: empty, or of all outputs.
+  PackedNarrow(int64_t outputs, int64_t inputs, const std::function<std::vector<float>()>& weights,
+               std::span<const float> bias, Precision precision, bool clip_pairs, Taps taps);
 
   int64_t inputs() const { return inputs_; }
   int64_t width() const { return width_; }
@@ -52,6 +58,9 @@ class PackedNarrow {
   void CopyOutput(int64_t output, float* out) const;
 
  private:
+  PackedNarrow(int64_t outputs, int64_t inputs, Precision precision, Taps taps);
+  void Pack(std::span<const FloatLinear> layers, bool clip_pairs);
+
   const Precision precision_;
   const Taps taps_;
   int64_t inputs_ = 0;  // the inputs of a tap

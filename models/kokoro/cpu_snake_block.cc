@@ -57,8 +57,8 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
       layer.affine = KokoroAffine::Take(weights, StrCat(name, ".adain", half, ".", i, ".fc"),
                                         2 * channels, style);
       const at::Tensor alpha = weights.Take(StrCat(name, ".alpha", half, ".", i), {channels});
-      const KokoroConv conv =
-          KokoroConv::TakeSame(weights, StrCat(name, ".convs", half, ".", i), channels, channels);
+      const auto conv =
+          KokoroConvToPack::Take(weights, StrCat(name, ".convs", half, ".", i), channels, channels);
       if (!weights.status().ok()) return;
       layer.alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
       layer.inverse_alpha = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(width_));
@@ -73,8 +73,8 @@ CpuSnakeBlock::CpuSnakeBlock(speech::TensorReader& weights, const std::string& n
 }
 
 // Rows are padded, so the convolutions read the padding with weights of 0.
-void CpuSnakeBlock::PackConv(const KokoroConv& conv, int64_t dilation, kernels::Precision precision,
-                             Layer& layer) const {
+void CpuSnakeBlock::PackConv(const KokoroConvToPack& conv, int64_t dilation,
+                             kernels::Precision precision, Layer& layer) const {
   const int64_t taps = conv.weight.size(2);
   layer.taps = taps;
   layer.before = (taps - 1) * dilation / 2;
@@ -89,19 +89,24 @@ void CpuSnakeBlock::PackConv(const KokoroConv& conv, int64_t dilation, kernels::
                         .extra_rows();
     return;
   }
-  const auto from = conv.weight.accessor<float, 3>();
-  std::vector<float> rows(static_cast<size_t>(channels_ * taps * width_), 0.0F);
-  for (int64_t o = 0; o < channels_; ++o) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t c = 0; c < channels_; ++c)
-        rows[static_cast<size_t>((o * taps + tap) * width_ + c)] = from[o][c][tap];
+  const auto rows_of = [&] {
+    const at::Tensor weight = conv.weight.Floats();
+    const auto from = weight.accessor<float, 3>();
+    std::vector<float> rows(static_cast<size_t>(channels_ * taps * width_), 0.0F);
+    for (int64_t o = 0; o < channels_; ++o) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t c = 0; c < channels_; ++c)
+          rows[static_cast<size_t>((o * taps + tap) * width_ + c)] = from[o][c][tap];
+      }
     }
-  }
-  kernels::FloatLinear linear = {{rows.data(), channels_, taps * width_}, {}};
+    return rows;
+  };
+  std::span<const float> bias;
   if (conv.bias.defined())
-    linear.bias = {conv.bias.const_data_ptr<float>(), static_cast<size_t>(channels_)};
-  layer.conv.emplace<kernels::PackedNarrow>(
-      std::span(&linear, 1), precision, Int8Kernels().clips_pairs, kernels::Taps{taps, dilation});
+    bias = {conv.bias.const_data_ptr<float>(), static_cast<size_t>(channels_)};
+  layer.conv.emplace<kernels::PackedNarrow>(channels_, taps * width_, rows_of, bias, precision,
+                                            Int8Kernels().clips_pairs,
+                                            kernels::Taps{taps, dilation});
 }
 
 CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Tensor& style,

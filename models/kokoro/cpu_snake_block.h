@@ -72,7 +72,7 @@ class CpuSnakeBlock {
   };
 
   // Sets how the layer convolves.
-  void PackConv(const KokoroConv& conv, int64_t dilation, kernels::Precision precision,
+  void PackConv(const KokoroConvToPack& conv, int64_t dilation, kernels::Precision precision,
                 Layer& layer) const;
   // Computes the output rows begin .. end - 1 of a layer. outputs: says where row 0 lies of what is
   // added and of the results, and what happens to them.

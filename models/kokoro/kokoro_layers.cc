@@ -30,6 +30,14 @@ constexpr int64_t kFlags = 8;
 // sum.
 constexpr double kShut = -1e4;
 
+void CheckTaps(speech::TensorReader& weights, const std::string& name,
+               const speech::StoredTensor& weight) {
+  if (weight.defined() && weight.size(2) % 2 == 0) {
+    weights.Refuse(name + ".weight",
+                   StrCat("has ", weight.size(2), " taps; only an odd number is supported"));
+  }
+}
+
 }  // namespace
 
 at::Tensor Stretch(const at::Tensor& x, int64_t times) {
@@ -71,10 +79,16 @@ KokoroConv KokoroConv::Take(speech::TensorReader& weights, const std::string& na
 KokoroConv KokoroConv::TakeSame(speech::TensorReader& weights, const std::string& name, int64_t out,
                                 int64_t in) {
   KokoroConv conv = Take(weights, name, out, in);
-  if (conv.weight.defined() && conv.weight.size(2) % 2 == 0) {
-    weights.Refuse(name + ".weight",
-                   StrCat("has ", conv.weight.size(2), " taps; only an odd number is supported"));
-  }
+  CheckTaps(weights, name, conv.weight);
+  return conv;
+}
+
+KokoroConvToPack KokoroConvToPack::Take(speech::TensorReader& weights, const std::string& name,
+                                        int64_t out, int64_t in) {
+  KokoroConvToPack conv;
+  conv.weight = weights.TakeToPack(name + ".weight", {out, in, -1});
+  if (conv.weight.defined()) conv.bias = weights.TakeIfAny(name + ".bias", {conv.weight.size(0)});
+  CheckTaps(weights, name, conv.weight);
   return conv;
 }
 
@@ -86,7 +100,7 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
                                     int64_t out, int64_t in, bool exact,
                                     kernels::Precision precision) {
   KokoroSameConv same;
-  KokoroConv conv = KokoroConv::TakeSame(weights, name, out, in);
+  const auto conv = KokoroConvToPack::Take(weights, name, out, in);
   if (!conv.weight.defined()) return same;
   same.out_ = conv.weight.size(0);
   if (weights.device().is_cpu()) {
@@ -94,7 +108,7 @@ KokoroSameConv KokoroSameConv::Take(speech::TensorReader& weights, const std::st
         conv.weight, conv.bias,
         speech::PackedConv::Order{.exact = exact, .winograd = !exact, .precision = precision});
   } else {
-    same.aten_ = std::move(conv);
+    same.aten_ = {conv.weight.Floats(), conv.bias};
   }
   return same;
 }
@@ -106,8 +120,8 @@ at::Tensor KokoroSameConv::Run(const at::Tensor& x) const {
 KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std::string& name,
                                         int64_t in, int64_t stride, kernels::Precision precision) {
   KokoroUpsampling up;
-  KokoroConv conv;
-  conv.weight = weights.Take(name + ".weight", {in, -1, -1});
+  KokoroConvToPack conv;
+  conv.weight = weights.TakeToPack(name + ".weight", {in, -1, -1});
   if (!conv.weight.defined()) return up;
   conv.bias = weights.Take(name + ".bias", {conv.weight.size(1)});
   const int64_t taps = conv.weight.size(2);
@@ -122,7 +136,7 @@ KokoroUpsampling KokoroUpsampling::Take(speech::TensorReader& weights, const std
   if (weights.device().is_cpu()) {
     up.cpu_.emplace(conv.weight, conv.bias, stride, precision);
   } else {
-    up.aten_ = std::move(conv);
+    up.aten_ = {conv.weight.Floats(), conv.bias};
   }
   return up;
 }
@@ -136,15 +150,16 @@ at::Tensor KokoroUpsampling::Run(const at::Tensor& x) const {
 KokoroRows KokoroRows::Take(speech::TensorReader& weights, const std::string& name, int64_t out,
                             int64_t in) {
   KokoroRows rows;
-  KokoroLinear linear = KokoroLinear::Take(weights, name, out, in);
+  const speech::StoredTensor weight = weights.TakeToPack(name + ".weight", {out, in});
+  if (!weight.defined()) return rows;
+  const at::Tensor bias = weights.Take(name + ".bias", {weight.size(0)});
   if (!weights.status().ok()) return rows;
-  rows.out_ = linear.weight.size(0);
-  rows.in_ = linear.weight.size(1);
+  rows.out_ = weight.size(0);
+  rows.in_ = weight.size(1);
   if (weights.device().is_cpu()) {
-    rows.cpu_.emplace(linear.weight.unsqueeze(2), linear.bias,
-                      speech::PackedConv::Order{.exact = true});
+    rows.cpu_.emplace(weight, bias, speech::PackedConv::Order{.exact = true});
   } else {
-    rows.aten_ = std::move(linear);
+    rows.aten_ = {weight.Floats(), bias};
   }
   return rows;
 }

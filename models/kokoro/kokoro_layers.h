@@ -62,6 +62,17 @@ struct KokoroConv {
   at::Tensor RunSame(const at::Tensor& x, int64_t dilation = 1) const;
 };
 
+// A convolution that keeps the length, whose weights are packed while they are loaded, see
+// TensorReader::TakeToPack.
+struct KokoroConvToPack {
+  speech::StoredTensor weight;  // [out, in, taps]
+  at::Tensor bias;
+
+  // Like KokoroConv::TakeSame.
+  static KokoroConvToPack Take(speech::TensorReader& weights, const std::string& name, int64_t out,
+                               int64_t in);
+};
+
 // A KokoroConv that keeps the length, in the fastest implementation for the device of its weights.
 class KokoroSameConv {
  public:

@@ -9,7 +9,7 @@
 
 namespace millrace::speech {
 
-CpuConv::CpuConv(const at::Tensor& weight, const at::Tensor& bias, const PackedConv::Order& kind)
+CpuConv::CpuConv(const StoredTensor& weight, const at::Tensor& bias, const PackedConv::Order& kind)
     : out_(weight.size(0)),
       conv_(weight, bias, /*dilation=*/1,
             {.exact = kind.exact,

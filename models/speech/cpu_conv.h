@@ -13,9 +13,9 @@ namespace millrace::speech {
 class CpuConv {
  public:
   CpuConv() = default;
-  // weight: [out, in, taps] on the CPU. bias: [out] or undefined. kind: of PackedConv::Order only
+  // weight, bias: as PackedConv takes them. kind: of PackedConv::Order only
   // what is no order of channels; in int8 each row has a scale of its own.
-  CpuConv(const at::Tensor& weight, const at::Tensor& bias, const PackedConv::Order& kind);
+  CpuConv(const StoredTensor& weight, const at::Tensor& bias, const PackedConv::Order& kind);
 
   // Converts x [batch, in, time] on the CPU to [batch, out, time]. Zeros lie beyond the ends; where
   // the number of taps is even, one more after it than before.

@@ -9,7 +9,7 @@
 
 namespace millrace::speech {
 
-CpuUpsampling::CpuUpsampling(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+CpuUpsampling::CpuUpsampling(const StoredTensor& weight, const at::Tensor& bias, int64_t stride,
                              kernels::Precision precision)
     : stride_(stride),
       crop_((weight.size(2) - stride) / 2),

@@ -14,7 +14,7 @@ class CpuUpsampling {
  public:
   // weight: [in, out, taps] on the CPU; taps - stride is even. bias: [out].
   // precision: float32 or int8.
-  CpuUpsampling(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+  CpuUpsampling(const StoredTensor& weight, const at::Tensor& bias, int64_t stride,
                 kernels::Precision precision = kernels::Precision::kFloat32);
 
   // Converts x [batch, in, time] on the CPU to [batch, out, stride * time]. As many values are cut

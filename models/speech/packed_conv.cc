@@ -20,11 +20,30 @@ std::vector<int64_t> InOrder(int64_t count) {
 // Input channels whose weights of a block are read at once, so that they stay in the L1 cache.
 constexpr int64_t kPackedChannels = 16;
 
+// The values of a contiguous tensor, which are read or decoded when they are first asked for.
+class LazyValues {
+ public:
+  explicit LazyValues(const StoredTensor& tensor) : tensor_(tensor) {}
+
+  const float* data() const {
+    if (data_ == nullptr) {
+      floats_ = tensor_.Floats().contiguous();
+      data_ = floats_.const_data_ptr<float>();
+    }
+    return data_;
+  }
+
+ private:
+  const StoredTensor& tensor_;
+  mutable at::Tensor floats_;
+  mutable const float* data_ = nullptr;
+};
+
 }  // namespace
 
-PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
+PackedConv::PackedConv(const StoredTensor& weight, const at::Tensor& bias, int64_t dilation,
                        const Order& order)
-    : taps_(weight.size(2)),
+    : taps_(weight.dim() == 2 ? 1 : weight.size(2)),
       dilation_(dilation),
       exact_(order.exact),
       winograd_(order.winograd && order.precision == kernels::Precision::kFloat32) {
@@ -37,15 +56,15 @@ PackedConv::PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t
   for (size_t o = 0; o < outputs.size() && bias.defined(); ++o) {
     if (outputs[o] >= 0) bias_.data()[o] = order.sign * bias.const_data_ptr<float>()[outputs[o]];
   }
-  const float* const from = weight.const_data_ptr<float>();
+  const LazyValues values(weight);
   const auto row_of = [&](int64_t place, int64_t tap) -> const float* {
     const auto o = static_cast<size_t>(place);
     if (o >= outputs.size() || outputs[o] < 0) return nullptr;
-    return from + outputs[o] * weight.stride(0) + tap * weight.stride(2);
+    return values.data() + outputs[o] * weight.size(1) * taps_ + tap;
   };
-  const auto offset_of = [&, step = weight.stride(1)](int64_t c) {
+  const auto offset_of = [&](int64_t c) {
     const int64_t input = inputs[static_cast<size_t>(c)];
-    return input < 0 ? -1 : input * step;
+    return input < 0 ? -1 : input * taps_;
   };
   if (order.precision == kernels::Precision::kInt8) {
     PackNarrow(row_of, offset_of, order.sign, order.scales_by_row);
@@ -59,24 +78,26 @@ void PackedConv::PackNarrow(const RowOf& row_of, const OffsetOf& offset_of, floa
                             bool scales_by_row) {
   const int64_t width = PadChannels(in_channels_);
   const int64_t depth = taps_ * width;
-  std::vector<float> weights(static_cast<size_t>(out_channels_ * depth), 0.0F);
-  for (int64_t place = 0; place < out_channels_; ++place) {
-    for (int64_t tap = 0; tap < taps_; ++tap) {
-      const float* const row = row_of(place, tap);
-      if (row == nullptr) continue;
-      float* const to = weights.data() + place * depth + tap * width;
-      for (int64_t c = 0; c < in_channels_; ++c) {
-        const int64_t offset = offset_of(c);
-        if (offset >= 0) to[c] = sign * row[offset];
+  const auto weights = [&] {
+    std::vector<float> weights(static_cast<size_t>(out_channels_ * depth), 0.0F);
+    for (int64_t place = 0; place < out_channels_; ++place) {
+      for (int64_t tap = 0; tap < taps_; ++tap) {
+        const float* const row = row_of(place, tap);
+        if (row == nullptr) continue;
+        float* const to = weights.data() + place * depth + tap * width;
+        for (int64_t c = 0; c < in_channels_; ++c) {
+          const int64_t offset = offset_of(c);
+          if (offset >= 0) to[c] = sign * row[offset];
+        }
       }
     }
-  }
-  // Tasks add the bias.
-  const kernels::FloatLinear linear = {{weights.data(), out_channels_, depth}, {}};
+    return weights;
+  };
   // Rows that the taps read one after another are one long row, which overlaps the next.
   const kernels::Taps taps = scales_by_row ? kernels::Taps() : kernels::Taps{taps_, dilation_};
+  // Tasks add the bias.
   narrow_ = std::make_unique<const kernels::PackedNarrow>(
-      std::span(&linear, 1), kernels::Precision::kInt8,
+      out_channels_, depth, weights, std::span<const float>(), kernels::Precision::kInt8,
       kernels::SupportedInt8Kernels().front()->clips_pairs, taps);
 }
 
@@ -113,8 +134,8 @@ void PackedConv::Pack(const RowOf& row_of, const OffsetOf& offset_of, float sign
   weights_ = kernels::KeepPacked(std::move(packed));
 }
 
-PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
-                                  kernels::Precision precision) {
+PackedConv PackedConv::Transposed(const StoredTensor& weight, const at::Tensor& bias,
+                                  int64_t stride, kernels::Precision precision) {
   const int64_t outputs = weight.size(1);
   const int64_t kernel = weight.size(2);
   const int64_t width = PadChannels(outputs);
@@ -125,15 +146,15 @@ PackedConv PackedConv::Transposed(const at::Tensor& weight, const at::Tensor& bi
   conv.bias_ = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(conv.out_channels_));
   for (int64_t phase = 0; phase < stride; ++phase)
     std::copy_n(bias.const_data_ptr<float>(), outputs, conv.bias_.data() + phase * width);
-  const float* const from = weight.const_data_ptr<float>();
+  const LazyValues values(weight);
   const auto row_of = [&](int64_t place, int64_t tap) -> const float* {
     const int64_t o = place % width;
     // Tap 0 reads the oldest row.
     const int64_t k = place / width + (conv.taps_ - 1 - tap) * stride;
     if (o >= outputs || k >= kernel) return nullptr;
-    return from + o * weight.stride(1) + k * weight.stride(2);
+    return values.data() + o * kernel + k;
   };
-  const auto offset_of = [step = weight.stride(0)](int64_t c) { return c * step; };
+  const auto offset_of = [step = outputs * kernel](int64_t c) { return c * step; };
   if (precision == kernels::Precision::kInt8) {
     conv.PackNarrow(row_of, offset_of, 1.0F, /*scales_by_row=*/true);
   } else {

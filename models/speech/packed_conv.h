@@ -11,6 +11,7 @@
 #include "models/kernels/packed_array.h"
 #include "models/kernels/packed_narrow.h"
 #include "models/kernels/precision.h"
+#include "models/speech/stored_tensor.h"
 
 namespace millrace::speech {
 
@@ -40,16 +41,18 @@ class PackedConv {
   };
 
   PackedConv() = default;
-  // weight: [out, in, taps] on the CPU. bias: [out] or undefined.
-  PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation,
+  // weight: [out, in, taps], or [out, in] of one tap, on the CPU. Its values are read only if the
+  // loading thread's PackStore does not have what they would be packed to. bias: [out] or
+  // undefined.
+  PackedConv(const StoredTensor& weight, const at::Tensor& bias, int64_t dilation,
              const Order& order);
-  PackedConv(const at::Tensor& weight, const at::Tensor& bias, int64_t dilation)
+  PackedConv(const StoredTensor& weight, const at::Tensor& bias, int64_t dilation)
       : PackedConv(weight, bias, dilation, Order()) {}
   // Makes a plain convolution of a transposed one, weight [in, out, kernel], which computes
   // `stride` rows at once. Output row q holds, contiguously, the rows q * stride .. q * stride +
   // stride - 1 of the uncropped result; it reads the input rows q - taps + 1 .. q.
   // In int8 each of these rows has a scale of its own.
-  static PackedConv Transposed(const at::Tensor& weight, const at::Tensor& bias, int64_t stride,
+  static PackedConv Transposed(const StoredTensor& weight, const at::Tensor& bias, int64_t stride,
                                kernels::Precision precision = kernels::Precision::kFloat32);
 
   // Returns a task with the layer's shape, weights and bias. The caller adds where the rows lie and

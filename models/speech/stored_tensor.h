@@ -22,6 +22,8 @@ class StoredTensor {
         zero_points_(std::move(zero_points)) {}
 
   bool defined() const { return stored_.defined(); }
+  bool coded() const { return scales_.defined(); }
+  int64_t dim() const { return stored_.dim(); }
   int64_t size(int64_t dimension) const { return stored_.size(dimension); }
   // Returns the values, which are those of this tensor or decoded.
   at::Tensor Floats() const;

@@ -3,8 +3,10 @@
 #include <ATen/ops/from_blob.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
@@ -14,6 +16,9 @@
 
 namespace millrace::speech {
 namespace {
+
+// The greatest difference of a code and a zero point.
+constexpr float kMostCode = 255;
 
 bool Fits(const std::vector<int64_t>& actual, const std::vector<int64_t>& wanted) {
   if (actual.size() != wanted.size()) return false;
@@ -65,15 +70,33 @@ int64_t TensorReader::Count(const std::string& prefix, const std::string& suffix
 }
 
 at::Tensor TensorReader::Take(const std::string& name, const std::vector<int64_t>& shape) {
-  return Read(name, shape, /*keep_codes=*/false).Floats();
+  const StoredTensor stored = Find(name, shape);
+  if (!stored.defined()) return {};
+  at::Tensor floats =
+      stored.Floats().to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!stored.coded());
+  Release(name);
+  return floats;
 }
 
 StoredTensor TensorReader::TakeStored(const std::string& name, const std::vector<int64_t>& shape) {
-  return Read(name, shape, /*keep_codes=*/device_.is_cpu());
+  if (!device_.is_cpu()) return Take(name, shape);
+  const StoredTensor stored = Find(name, shape);
+  if (!stored.defined()) return {};
+  StoredTensor copy = stored.Copy();
+  Release(name);
+  return copy;
 }
 
-StoredTensor TensorReader::Read(const std::string& name, const std::vector<int64_t>& shape,
-                                bool keep_codes) {
+StoredTensor TensorReader::TakeToPack(const std::string& name, const std::vector<int64_t>& shape) {
+  if (!device_.is_cpu()) return Take(name, shape);
+  return Find(name, shape);
+}
+
+void TensorReader::Release(const std::string& name) {
+  if (const auto view = file_.Find(name); view.ok()) file_.Release(*view);
+}
+
+StoredTensor TensorReader::Find(const std::string& name, const std::vector<int64_t>& shape) {
   const auto view = file_.Find(name);
   if (!view.ok()) {
     status_.Update(view.status());
@@ -86,24 +109,13 @@ StoredTensor TensorReader::Read(const std::string& name, const std::vector<int64
                         absl::StrJoin(shape, ", "), "], -1 being any size"));
     return {};
   }
-  StoredTensor stored = coded ? ReadCodes(name, *view) : StoredTensor(ViewOf(*view, at::kFloat));
-  if (!stored.defined()) return {};
-  if (finite_) {
-    const at::Tensor values = stored.Floats();
-    if (!AllFinite(values.const_data_ptr<float>(), static_cast<size_t>(values.numel()))) {
-      Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
-      return {};
-    }
+  if (coded) return ReadCodes(name, *view);
+  const at::Tensor values = ViewOf(*view, at::kFloat);
+  if (finite_ && !AllFinite(values.const_data_ptr<float>(), static_cast<size_t>(values.numel()))) {
+    Refuse(name, "has a value that is not finite, which PRECISION_INT8 cannot round");
+    return {};
   }
-  // A mapped tensor is copied: a file that is truncated later must not kill the server.
-  if (keep_codes) {
-    stored = stored.Copy();
-  } else {
-    stored = stored.Floats().to(device_, at::kFloat, /*non_blocking=*/false, /*copy=*/!coded);
-  }
-  // A model's weights would else be in the memory twice until it is loaded.
-  file_.Release(*view);
-  return stored;
+  return values;
 }
 
 StoredTensor TensorReader::ReadCodes(const std::string& name,
@@ -124,9 +136,12 @@ StoredTensor TensorReader::ReadCodes(const std::string& name,
                         "], expected FP32 and UINT8 of one value each, or of one for each row"));
     return {};
   }
+  // The values are finite then, too.
   const auto* const scales = reinterpret_cast<const float*>(scale->data);
-  if (!AllFinite(scales, static_cast<size_t>(rows))) {
-    Refuse(StrCat(name, ".scale"), "has a value that is not finite");
+  if (!std::all_of(scales, scales + rows, [](float factor) {
+        return std::abs(factor) <= std::numeric_limits<float>::max() / kMostCode;
+      })) {
+    Refuse(StrCat(name, ".scale"), "has a value that is not finite, or too large for its codes");
     return {};
   }
   return {ViewOf(codes, at::kByte), ViewOf(*scale, at::kFloat), ViewOf(*zero_point, at::kByte)};

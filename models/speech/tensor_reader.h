@@ -34,6 +34,10 @@ class TensorReader {
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
   // Like Take, but codes stay codes on the CPU.
   StoredTensor TakeStored(const std::string& name, const std::vector<int64_t>& shape);
+  // Like TakeStored, for code that packs the tensor at once: on the CPU it is a view of the file,
+  // of which nothing has been read. It must not outlive the reader, because a file that is
+  // truncated later must not kill the server.
+  StoredTensor TakeToPack(const std::string& name, const std::vector<int64_t>& shape);
   // Like Take, but a missing tensor is no error.
   at::Tensor TakeIfAny(const std::string& name, const std::vector<int64_t>& shape);
 
@@ -49,7 +53,11 @@ class TensorReader {
   const models::SafetensorsFile& file() const { return file_; }
 
  private:
-  StoredTensor Read(const std::string& name, const std::vector<int64_t>& shape, bool keep_codes);
+  // Returns a tensor in the mapped file; undefined when it is missing or refused.
+  StoredTensor Find(const std::string& name, const std::vector<int64_t>& shape);
+  // Gives back the memory of a tensor of which there is a copy now: a model's weights would else be
+  // in the memory twice until it is loaded.
+  void Release(const std::string& name);
   // Returns a tensor of codes in the mapped file; undefined when its scales are refused.
   StoredTensor ReadCodes(const std::string& name, const models::SafetensorsFile::View& codes);
 
