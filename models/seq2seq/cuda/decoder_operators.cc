@@ -13,7 +13,9 @@
 #include <string>
 #include <tuple>
 
+#include "models/seq2seq/cuda/choice_kernels_source.h"
 #include "models/seq2seq/cuda/decoder_kernels_source.h"
+#include "models/seq2seq/cuda/product_kernels_source.h"
 #include "mps_runtime/backend/cuda/cuda_kernels.h"
 
 namespace millrace::seq2seq {
@@ -73,7 +75,11 @@ class DecoderKernels : public runtime::CudaKernels {
   CUfunction choose_token = Find("ChooseToken");
 
  private:
-  DecoderKernels() : CudaKernels(kDecoderKernelsSource, "decoder_kernels.cu", /*capability=*/80) {}
+  DecoderKernels()
+      : CudaKernels(
+            (std::string(kDecoderKernelsSource) + kProductKernelsSource + kChoiceKernelsSource)
+                .c_str(),
+            "decoder_kernels.cu", /*capability=*/80) {}
 };
 
 // The arguments of the kernels, as they declare them.
