@@ -10,12 +10,13 @@ constexpr int kKeys = 4;      // keys that such threads read at a time
 constexpr float kLowest = -1e30F;
 constexpr unsigned kAll = 0xffffffff;
 
-// Lets the next kernel begin, which calls this itself before it touches memory that kernels write,
-// and waits until the kernels before this one have ended.
+// Waits until the kernels before this one have ended, and lets the next one begin, which calls this
+// itself before it touches memory that this one writes. When a kernel begins, those before the one
+// in front of it have ended.
 __device__ inline void AwaitEarlierKernels() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
   asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
@@ -83,7 +84,6 @@ struct Seen {
 // The attention of one query in one head. The newest token is the last that counts; its key and
 // value are also written to its slot. Grid: heads, rows; blocks of any number of warps up to 8.
 extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
-  AwaitEarlierKernels();
   __shared__ __align__(16) float means[8][kHeadSize];
   __shared__ float bests[8], sums[8];
   const int thread = threadIdx.x, lane = thread % kKeyLanes, group = thread / kKeyLanes;
@@ -91,11 +91,31 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
   const int row = blockIdx.y, dim = attention.dim;
   const int column = blockIdx.x * kHeadSize + lane * 8;
   const int count = min(static_cast<int>(attention.counts[row]) + attention.more, attention.width);
+  const int earlier = attention.own != nullptr ? count - 1 : count;
   const long long* const slots = attention.slots + static_cast<size_t>(row) * attention.width;
   const size_t own_at = static_cast<size_t>(row) * attention.stride + column;
   const auto keys_of = [&](int key) -> Half* {
     return attention.cache + static_cast<size_t>(slots[key]) * 2 * dim + column;
   };
+
+  // The slots of the first keys are read before the number of keys is known, and the keys and
+  // values of earlier tokens before the kernel in front has ended: others wrote them.
+  uint4 keys[kKeys], values[kKeys];
+  const auto read_keys = [&](int first) {
+    const Half* places[kKeys];
+#pragma unroll
+    for (int i = 0; i < kKeys; ++i)
+      places[i] = keys_of(min(first + i * groups + group, attention.width - 1));
+#pragma unroll
+    for (int i = 0; i < kKeys; ++i) {
+      keys[i] = values[i] = make_uint4(0, 0, 0, 0);
+      if (first + i * groups + group >= earlier) continue;
+      keys[i] = Read(places[i]);
+      values[i] = Read(places[i] + dim);
+    }
+  };
+  read_keys(0);
+  AwaitEarlierKernels();
 
   float query[8];
   ToFloats(Read(attention.queries + own_at), query);
@@ -106,21 +126,12 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
   Seen seen;
   int first = 0;
   do {  // at least one key counts
-    uint4 keys[kKeys], values[kKeys];
-    const Half* places[kKeys];
-    // The slots of the first keys are read before the number of keys is known.
-#pragma unroll
-    for (int i = 0; i < kKeys; ++i)
-      places[i] = keys_of(min(first + i * groups + group, attention.width - 1));
 #pragma unroll
     for (int i = 0; i < kKeys; ++i) {
       const int key = first + i * groups + group;
-      keys[i] = values[i] = make_uint4(0, 0, 0, 0);
-      if (key >= count) continue;
-      const bool is_own = attention.own != nullptr && key == count - 1;
-      const Half* const from = is_own ? attention.own + own_at : places[i];
-      keys[i] = Read(from);
-      values[i] = Read(from + dim);
+      if (key < earlier || key >= count) continue;
+      keys[i] = Read(attention.own + own_at);
+      values[i] = Read(attention.own + own_at + dim);
     }
     float scores[kKeys];
     float best = seen.best;
@@ -153,6 +164,7 @@ extern "C" __global__ void __launch_bounds__(256) Attend(Attention attention) {
       for (int j = 0; j < 8; ++j) seen.mean[j] += weight * value[j];
     }
     first += groups * kKeys;
+    if (first < count) read_keys(first);
   } while (first < count);
   // A warp's groups, then the warps.
 #pragma unroll
@@ -198,9 +210,17 @@ struct LayerNorm {
   float epsilon;
 };
 
+// A thread's eight scales and biases.
+struct NormPart {
+  uint4 scale, bias;
+
+  __device__ inline explicit NormPart(const LayerNorm& norm)
+      : scale(Read(norm.scale + threadIdx.x * 8)), bias(Read(norm.bias + threadIdx.x * 8)) {}
+};
+
 // Writes the norm of a row, of which each thread of the block has eight values.
-__device__ inline void WriteNorm(const LayerNorm& norm, const float (&values)[8], int dim,
-                                 Half* out) {
+__device__ inline void WriteNorm(const LayerNorm& norm, const NormPart& part,
+                                 const float (&values)[8], int dim, Half* out) {
   __shared__ float partial[32];
   float sum = 0;
 #pragma unroll
@@ -210,13 +230,12 @@ __device__ inline void WriteNorm(const LayerNorm& norm, const float (&values)[8]
 #pragma unroll
   for (const float value : values) squares += (value - mean) * (value - mean);
   const float factor = rsqrtf(SumOfBlock(squares, partial) / dim + norm.epsilon);
-  const int column = threadIdx.x * 8;
   float scale[8], bias[8], result[8];
-  ToFloats(Read(norm.scale + column), scale);
-  ToFloats(Read(norm.bias + column), bias);
+  ToFloats(part.scale, scale);
+  ToFloats(part.bias, bias);
 #pragma unroll
   for (int i = 0; i < 8; ++i) result[i] = (values[i] - mean) * factor * scale[i] + bias[i];
-  *reinterpret_cast<uint4*>(out + column) = ToHalves(result);
+  *reinterpret_cast<uint4*>(out + threadIdx.x * 8) = ToHalves(result);
 }
 
 struct Embedding {
@@ -243,25 +262,27 @@ extern "C" __global__ void Embed(Embedding embedding, LayerNorm norm, Half* out,
   for (int i = 0; i < 8; ++i) values[i] = values[i] * embedding.factor + more[i];
   const size_t at = static_cast<size_t>(blockIdx.x) * dim;
   *reinterpret_cast<uint4*>(out + at + column) = ToHalves(values);
-  if (norm.scale != nullptr) WriteNorm(norm, values, dim, normed + at);
+  if (norm.scale != nullptr) WriteNorm(norm, NormPart(norm), values, dim, normed + at);
 }
 
 // The sum x + added + bias and its norm. added: may be null, with the bias. sum: may be null. Grid:
 // rows; blocks of dim / 8 threads.
 extern "C" __global__ void AddNorm(const Half* x, const Half* added, const Half* bias,
                                    LayerNorm norm, Half* sum, Half* normed, int dim) {
-  AwaitEarlierKernels();
   const int column = threadIdx.x * 8;
+  const NormPart part(norm);
+  const uint4 constants = added != nullptr ? Read(bias + column) : make_uint4(0, 0, 0, 0);
+  AwaitEarlierKernels();
   const size_t at = static_cast<size_t>(blockIdx.x) * dim;
   float values[8];
   ToFloats(Read(x + at + column), values);
   if (added != nullptr) {
     float more[8], constant[8];
     ToFloats(Read(added + at + column), more);
-    ToFloats(Read(bias + column), constant);
+    ToFloats(constants, constant);
 #pragma unroll
     for (int i = 0; i < 8; ++i) values[i] += more[i] + constant[i];
   }
   if (sum != nullptr) *reinterpret_cast<uint4*>(sum + at + column) = ToHalves(values);
-  WriteNorm(norm, values, dim, normed + at);
+  WriteNorm(norm, part, values, dim, normed + at);
 }

@@ -41,11 +41,10 @@ constexpr int64_t kBlocksAtOnce = 2;
 // A product of more columns than this occupies the device with a tile for each warp.
 constexpr int64_t kManyColumns = 1 << 15;
 
-// The shared memory of a product of few rows.
-int64_t SharedBytes(int64_t inputs) {
-  const int64_t rows = kFewRows * (inputs + kRowGap) * 2;
+// The shared memory of a product of few rows: partial sums, the rows, and what their norm needs.
+int64_t SharedBytes(int64_t inputs, bool has_norm) {
   const int64_t partial_sums = kProductWarps * kWarp * 4 * static_cast<int64_t>(sizeof(float));
-  return std::max(rows, partial_sums);
+  return partial_sums + kFewRows * (inputs + kRowGap) * 2 + (has_norm ? 2 * inputs * 2 : 0);
 }
 
 class DecoderKernels : public runtime::CudaKernels {
@@ -136,7 +135,8 @@ std::string WhyNot(const at::Tensor& positions, int64_t heads, int64_t hidden) {
   if (dim % kNormStep != 0 || dim > kMaxDim || hidden % kNormStep != 0)
     return "the layers have " + std::to_string(dim) + " and " + std::to_string(hidden) + " values";
   const DecoderKernels& kernels = DecoderKernels::Get();
-  if (kernels.why_not().empty() && SharedBytes(std::max(dim, hidden)) > kernels.max_shared_bytes())
+  if (kernels.why_not().empty() &&
+      std::max(SharedBytes(dim, true), SharedBytes(hidden, false)) > kernels.max_shared_bytes())
     return "the device has too little shared memory";
   return kernels.why_not();
 }
@@ -232,7 +232,8 @@ std::tuple<at::Tensor, at::Tensor> MultiplyFewRows(const at::Tensor& x, const Ma
                                .activation = AsInt(activation),
                                .warps = AsInt(warps)};
   kernels.LaunchAfterKernel(rows, kernels.multiply_few_rows, dim3(Parts(blocks, 1)),
-                            dim3(Parts(kProductWarps * kWarp, 1)), SharedBytes(inputs), product);
+                            dim3(Parts(kProductWarps * kWarp, 1)),
+                            SharedBytes(inputs, scale.has_value()), product);
   return {out, normed};
 }
 

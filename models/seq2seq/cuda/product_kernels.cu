@@ -17,6 +17,11 @@ __device__ inline uint4 ReadOnce(const Half* from) {
   return result;
 }
 
+// Brings 128 bytes that are read later into the L2 cache.
+__device__ inline void Prefetch(const Half* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 __device__ inline void MultiplyAdd(float (&sum)[4], Word a0, Word a1, Word a2, Word a3, Word b0,
                                    Word b1) {
   asm volatile(
@@ -39,14 +44,41 @@ struct FewRowsProduct {
   int warps;       // so many share a tile, each with a part of the inputs
 };
 
-// Brings the rows into shared memory, normalized, with zeros for those that are missing. A warp has
-// one row.
+// The shared memory of a product of few rows: partial sums, the rows, and what their norm needs.
+struct FewRowsMemory {
+  float4* partial;
+  Half* rows;
+  Half* norm;  // the scales, then the biases
+};
+
+__device__ inline void LoadNorm(const FewRowsProduct& product, Half* norm) {
+  const int pieces = product.inputs / 8;
+  for (int i = threadIdx.x; i < 2 * pieces; i += 32 * kProductWarps) {
+    const Half* const from = i < pieces ? product.norm.scale : product.norm.bias - product.inputs;
+    *reinterpret_cast<uint4*>(norm + i * 8) = Read(from + i * 8);
+  }
+}
+
+// Brings the rows into shared memory, with zeros for those that are missing.
 __device__ inline void LoadRows(const FewRowsProduct& product, Half* rows) {
+  const int pieces = product.inputs / 8;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < kFewRows * pieces; i += 32 * kProductWarps) {
+    const int row = i / pieces, at = i % pieces * 8;
+    *reinterpret_cast<uint4*>(rows + row * (product.inputs + kRowGap) + at) =
+        row < product.rows ? Read(product.x + static_cast<size_t>(row) * product.inputs + at)
+                           : make_uint4(0, 0, 0, 0);
+  }
+}
+
+// The same for rows that are normalized. A warp has one row.
+__device__ inline void LoadNormedRows(const FewRowsProduct& product, const FewRowsMemory& memory) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, inputs = product.inputs;
-  Half* const to = rows + warp * (inputs + kRowGap);
+  Half* const to = memory.rows + warp * (inputs + kRowGap);
   const size_t at = static_cast<size_t>(warp) * inputs;
   const bool has_row = warp < product.rows;
   float sum = 0;
+#pragma unroll 4
   for (int i = lane * 8; i < inputs; i += 256) {
     const uint4 halves = has_row ? Read(product.x + at + i) : make_uint4(0, 0, 0, 0);
     *reinterpret_cast<uint4*>(to + i) = halves;
@@ -55,7 +87,7 @@ __device__ inline void LoadRows(const FewRowsProduct& product, Half* rows) {
 #pragma unroll
     for (const float value : values) sum += value;
   }
-  if (!has_row || product.norm.scale == nullptr) return;
+  if (!has_row) return;
   const float mean = SumOfWarp(sum) / inputs;
   float squares = 0;
   for (int i = lane * 8; i < inputs; i += 256) {
@@ -68,8 +100,8 @@ __device__ inline void LoadRows(const FewRowsProduct& product, Half* rows) {
   for (int i = lane * 8; i < inputs; i += 256) {
     float values[8], scale[8], bias[8];
     ToFloats(Read(to + i), values);
-    ToFloats(Read(product.norm.scale + i), scale);
-    ToFloats(Read(product.norm.bias + i), bias);
+    ToFloats(Read(memory.norm + i), scale);
+    ToFloats(Read(memory.norm + inputs + i), bias);
 #pragma unroll
     for (int j = 0; j < 8; ++j) values[j] = (values[j] - mean) * factor * scale[j] + bias[j];
     const uint4 halves = ToHalves(values);
@@ -79,24 +111,48 @@ __device__ inline void LoadRows(const FewRowsProduct& product, Half* rows) {
   }
 }
 
-// Finishes the sums of a tile: this lane's columns are lane / 4 and eight more, its rows are
-// lane % 4 * 2 and the next.
-__device__ inline void WriteTile(const FewRowsProduct& product, int tile, const float (&sums)[4]) {
-  const int lane = threadIdx.x % 32;
+// The addends of a lane's sums of a tile, whose columns are lane / 4 and eight more, and whose rows
+// are lane % 4 * 2 and the next.
+struct TileAddends {
+  Half bias[2] = {}, residual[4] = {};
+
+  __device__ static inline int Column(int tile, int i) {
+    return tile * kTile + threadIdx.x % 32 / 4 + i / 2 * 8;
+  }
+  __device__ static inline int Row(int i) { return threadIdx.x % 4 * 2 + i % 2; }
+  __device__ inline void ReadBias(const FewRowsProduct& product, int tile) {
+    if (product.bias == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) bias[i] = product.bias[Column(tile, 2 * i)];
+  }
+  __device__ inline void ReadResidual(const FewRowsProduct& product, int tile) {
+    if (product.residual == nullptr) return;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (Row(i) < product.rows)
+        residual[i] =
+            product.residual[static_cast<size_t>(Row(i)) * product.columns + Column(tile, i)];
+    }
+  }
+};
+
+// Finishes the sums of a tile.
+__device__ inline void WriteTile(const FewRowsProduct& product, int tile,
+                                 const TileAddends& addends, const float (&sums)[4]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const int column = tile * kTile + lane / 4 + i / 2 * 8, row = lane % 4 * 2 + i % 2;
-    if (row >= product.rows) continue;
-    const size_t at = static_cast<size_t>(row) * product.columns + column;
+    if (TileAddends::Row(i) >= product.rows) continue;
+    const size_t at =
+        static_cast<size_t>(TileAddends::Row(i)) * product.columns + TileAddends::Column(tile, i);
     float value = sums[i];
     if (product.bias == nullptr) {
       static_cast<float*>(product.out)[at] = value;
       continue;
     }
-    value += ToFloats(product.bias[column]).x;
+    value += ToFloats(addends.bias[i / 2]).x;
     if (product.activation == 1) value = value < 0 ? 0 : value;
     if (product.activation == 2) value = value / (1 + __expf(-value));
-    if (product.residual != nullptr) value += ToFloats(product.residual[at]).x;
+    value += ToFloats(addends.residual[i]).x;
     static_cast<Half*>(product.out)[at] = static_cast<Half>(ToHalves(value, 0));
   }
 }
@@ -108,7 +164,10 @@ __device__ inline void WriteTile(const FewRowsProduct& product, int tile, const 
 extern "C" __global__ void __launch_bounds__(32 * kProductWarps, 2)
     MultiplyFewRows(FewRowsProduct product) {
   extern __shared__ __align__(16) unsigned char shared[];
-  Half* const rows = reinterpret_cast<Half*>(shared);
+  FewRowsMemory memory;
+  memory.partial = reinterpret_cast<float4*>(shared);
+  memory.rows = reinterpret_cast<Half*>(memory.partial + 32 * kProductWarps);
+  memory.norm = memory.rows + kFewRows * (product.inputs + kRowGap);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int inputs = product.inputs, warps = product.warps, part = warp % warps;
   const int tiles = product.columns / kTile;
@@ -126,11 +185,28 @@ extern "C" __global__ void __launch_bounds__(32 * kProductWarps, 2)
       high[i] = ReadOnce(from + static_cast<size_t>(8) * inputs + i * 32);
     }
   };
-  read_weights(first_tile, begin);  // on their way while the rows are normalized
+  // Weights are on their way while the kernel in front still runs and rows are normalized.
+  read_weights(first_tile, begin);
+  const bool finishes = warps > 1 && part == 0 && first_tile < tiles;
+  TileAddends addends;
+  if (finishes) addends.ReadBias(product, first_tile);
+  const bool has_norm = product.norm.scale != nullptr;
+  if (has_norm) LoadNorm(product, memory.norm);
+  if (warps > 1 && first_tile < tiles) {
+    for (int line = kBatch / 64 * kTile + lane; line < (end - begin) / 64 * kTile; line += 32)
+      Prefetch(product.weights + static_cast<size_t>(first_tile * kTile + line % kTile) * inputs +
+               begin + line / kTile * 64);
+  }
   AwaitEarlierKernels();
-  LoadRows(product, rows);
+  if (finishes) addends.ReadResidual(product, first_tile);
+  if (has_norm) {
+    __syncthreads();
+    LoadNormedRows(product, memory);
+  } else {
+    LoadRows(product, memory.rows);
+  }
   __syncthreads();
-  const Half* const x = rows + lane / 4 * (inputs + kRowGap) + lane % 4 * 8;
+  const Half* const x = memory.rows + lane / 4 * (inputs + kRowGap) + lane % 4 * 8;
   float sums[2][4] = {};
   for (int tile = first_tile; tile < tiles; tile += step) {
     for (int at = begin; at < end; at += kBatch) {
@@ -155,22 +231,22 @@ extern "C" __global__ void __launch_bounds__(32 * kProductWarps, 2)
 #pragma unroll
     for (int i = 0; i < 4; ++i) sums[0][i] += sums[1][i];
     if (warps > 1) break;
-    WriteTile(product, tile, sums[0]);
+    addends.ReadBias(product, tile);
+    addends.ReadResidual(product, tile);
+    WriteTile(product, tile, addends, sums[0]);
 #pragma unroll
     for (int i = 0; i < 4; ++i) sums[0][i] = sums[1][i] = 0;
   }
   if (warps == 1) return;
-  __syncthreads();  // the rows are no longer read
-  float4* const partial = reinterpret_cast<float4*>(shared);
-  partial[threadIdx.x] = make_float4(sums[0][0], sums[0][1], sums[0][2], sums[0][3]);
+  memory.partial[threadIdx.x] = make_float4(sums[0][0], sums[0][1], sums[0][2], sums[0][3]);
   __syncthreads();
-  if (part != 0 || first_tile >= tiles) return;
+  if (!finishes) return;
   for (int i = 1; i < warps; ++i) {
-    const float4 more = partial[threadIdx.x + i * 32];
+    const float4 more = memory.partial[threadIdx.x + i * 32];
     sums[0][0] += more.x;
     sums[0][1] += more.y;
     sums[0][2] += more.z;
     sums[0][3] += more.w;
   }
-  WriteTile(product, first_tile, sums[0]);
+  WriteTile(product, first_tile, addends, sums[0]);
 }

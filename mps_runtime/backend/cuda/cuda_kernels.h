@@ -41,8 +41,8 @@ class CudaKernels {
   }
 
   // Submits a kernel that may begin before the one before it has ended, where the device can do
-  // that. It must await that one (griddepcontrol.wait) before it reads what others write or writes
-  // anything. The last work in the stream must be a kernel.
+  // that. It must await that one (griddepcontrol.wait) before it reads what that one writes, writes
+  // anything or lets the next begin. The last work in the stream must be a kernel.
   template <typename... Arguments>
   void LaunchEarly(CUfunction kernel, dim3 grid, dim3 block, int64_t shared_bytes,
                    const Arguments&... arguments) const {
