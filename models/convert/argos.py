@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import seq2seq, seq2seq_check
-from .argos_languages import tag_of
+from .language_tags import tag_of
 from .ctranslate2_file import Variables, plain, read_model
 from .json_file import read_json, read_object
 from .package import ConvertError, check_place, name_for

@@ -17,10 +17,11 @@ import numpy as np
 import sentencepiece
 
 from .bergamot_check import QUICK, compare, reference_engine
-from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_binary, read_shortlist
+from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_shortlist
 from .bergamot_oracle import END_OF_SENTENCE, Oracle
 from .bergamot_pair import Pair, check_settings, find_pair
 from .bergamot_shapes import check_shapes
+from .bergamot_student import read_weights
 from .package import ConvertError, check_place, check_weights_of, name_for, new_version, report_written
 from .piece_model import pieces_of
 from .safetensors import write_safetensors
@@ -96,7 +97,7 @@ class Model:
 
 def read_model(pair: Pair) -> Model:
     print(f"reading {pair.model.name}", flush=True)
-    weights, special = read_binary(pair.model)
+    weights, special = read_weights(pair.model)
     check_settings(weights, special, pair.model)
     check_shapes(weights, pair.model)
     source_words, words = (len(side.values) for side in embeddings(weights))

@@ -21,6 +21,7 @@ from .package import MOST_TENSORS, MOST_WEIGHT, ConvertError, check_tensors
 FLOAT32, INTGEMM8 = 0x404, 0x4101
 SHORTLIST_MAGIC = 0xF11A48D5013417F5
 MAX_DIMENSIONS = 8
+_MOST_NAMES = 1 << 20   # bytes, of all tensors
 # The embeddings are those of both sides, or of each where the languages have a vocabulary each. The output layer's matrix is the target's.
 SHARED, SOURCE, TARGET = EMBEDDINGS = ("Wemb", "encoder_Wemb", "decoder_Wemb")
 
@@ -76,6 +77,16 @@ def read_binary(path: pathlib.Path) -> tuple[dict[str, np.ndarray | Int8Matrix],
 def embeddings(weights: dict[str, Any]) -> tuple[Any, Any]:
     """Of the source and of the target: the same where they share a matrix, None where there is none."""
     return (weights[SHARED], weights[SHARED]) if SHARED in weights else (weights.get(SOURCE), weights.get(TARGET))
+
+
+def names_in(path: pathlib.Path) -> set[str]:
+    """The names of the tensors, by the head of the file; none of other files. Raises OSError and struct.error."""
+    with open(path, "rb") as file:
+        version, count = struct.unpack("<2Q", file.read(16))
+        if version != 1 or not 0 < count <= MOST_TENSORS:
+            return set()
+        sizes = [header[0] for header in struct.iter_unpack("<4Q", file.read(32 * count))]
+        return set() if sum(sizes) > _MOST_NAMES else {file.read(size).rstrip(b"\0").decode("utf-8", "replace") for size in sizes}
 
 
 def has_int8(path: pathlib.Path) -> bool:

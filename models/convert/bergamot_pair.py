@@ -5,6 +5,8 @@ import pathlib
 import re
 
 from .bergamot_marian import Int8Matrix, SHARED, SOURCE, TARGET, embeddings
+from .bergamot_student import is_student
+from .language_tags import tag_of
 from .package import ConvertError
 from .seq2seq_yaml import read_settings
 
@@ -13,6 +15,11 @@ WIDTHS = range(128, 513, 128)   # as models/bergamot/bergamot_weights.cc has the
 _SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn", "transformer-heads": "8",
              "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": "",
              "transformer-ffn-activation": "relu", "transformer-tied-layers": [], "lemma-dim-emb": "0"}
+
+
+# Pairs with English may have longer codes, such as model.enzh_hant.
+_CODE = r"([a-z]{2,3}(?:_[a-z]{2,4})?)"
+_LANGUAGES = re.compile(rf"model\.(?:(en){_CODE}|{_CODE}(en)|([a-z]{{2}})([a-z]{{2}}))\.")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +37,13 @@ def is_model_name(name: str) -> bool:
 
 def find_pair(folder: pathlib.Path) -> Pair:
     files = sorted(file for file in folder.iterdir() if file.is_file())
-    model = _only(folder, [file for file in files if is_model_name(file.name)], "model.*.bin")
+    models = [file for file in files if is_model_name(file.name)] or list(filter(is_student, files))
+    model = _only(folder, models, "model.*.bin")
     shortlists = [file for file in files if re.fullmatch(r"lex\..*\.bin", file.name)]
-    named = re.match(r"model\.([a-z]{2})([a-z]{2})\.", model.name)
+    named = _LANGUAGES.match(model.name)
+    source, target = filter(None, named.groups()) if named else ("", "")
     return Pair(model, *_vocabularies(folder, files), _only(folder, shortlists, "lex.*.bin") if shortlists else None,
-                (named[1], named[2]) if named else None)
+                (tag_of(source), tag_of(target)) if named else None)
 
 
 def _vocabularies(folder: pathlib.Path, files: list[pathlib.Path]) -> tuple[pathlib.Path, pathlib.Path]:

@@ -72,7 +72,7 @@ class Checkpoint:
 
 def read_checkpoint(path: pathlib.Path) -> Checkpoint:
     """Its settings are those that our network has; anything else is refused by name."""
-    arrays, special = _npz(path) if path.suffix == ".npz" else read_binary(path)
+    arrays, special = read_npz(path) if path.suffix == ".npz" else read_binary(path)
     if _SETTINGS not in special:
         raise ConvertError(f"{path}: has no {_SETTINGS}: not a model of Marian")
     settings = read_settings(special[_SETTINGS].rstrip(b"\0").decode("utf-8", "replace"), f"{path}: {_SETTINGS}")
@@ -197,7 +197,7 @@ def _norms(settings: Settings) -> tuple[str, ...]:
     return tuple(str(settings.get(f"transformer-{name}", otherwise)).replace("d", "") for name, otherwise in _NORMS)
 
 
-def _npz(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
+def read_npz(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
     try:
         check_weights(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:

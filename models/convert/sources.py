@@ -1,17 +1,20 @@
 """Tells what kind of model lies in a folder or a file, by the names of the files and what is in them, never by the folder's name."""
 
 import dataclasses
+import os
 import pathlib
 
 from . import archive
 from .bergamot_marian import has_int8
 from .bergamot_pair import is_model_name
+from .bergamot_student import is_student
 from .json_file import read_json
 from .package import ConvertError
 from .unsupported import OTHER_NETWORKS, SUPPORTED, missing, refusal
 
 # The description and the folder of the model in a package of Argos.
 METADATA, MODEL = "metadata.json", "model"
+_MOST_LOOKED_AT = 10_000   # files and folders, as a folder may be anything
 _POINTER, _MOST_POINTER = b"version https://git-lfs", 1024
 
 
@@ -93,7 +96,7 @@ def _in_folder(folder: pathlib.Path, name: str, asked: pathlib.Path | None = Non
         return Source("argos", folder, name)
     if any(part.endswith(".pth") for part in names) and {"config.json", "voices"} <= names:
         return Source("kokoro", folder, name)
-    if any(is_model_name(part) and has_int8(folder / part) for part in names):
+    if any(is_model_name(part) and has_int8(folder / part) or is_student(folder / part) for part in names):
         return Source("bergamot", folder, name)
     exports = sorted(part for part in names if part.lower().endswith(".onnx") and not settings_of(folder / part) and voices_beside(folder / part))
     if len(exports) > 1:
@@ -112,7 +115,23 @@ def _in_folder(folder: pathlib.Path, name: str, asked: pathlib.Path | None = Non
         return Source("seq2seq", folder, name)
     if any(part.endswith(".npz") or part == "model.bin" or is_model_name(part) for part in names):
         return Source("seq2seq", folder, name)
+    voices = [] if asked else _voices_below(folder)   # as in a clone of the hub's repository, which has a folder for each
+    if len(voices) == 1:
+        return _voice(folder / voices[0])
+    if voices:
+        raise ConvertError(f"{folder}: has {len(voices)} voices in its folders; name the file of one: {', '.join(voices[:3])}"
+                           + (" ..." if len(voices) > 3 else ""))
     raise refusal(asked or folder)
+
+
+def _voices_below(folder: pathlib.Path) -> list[str]:
+    found, looked_at = [], 0
+    for place, _, files in os.walk(folder):
+        looked_at += 1 + len(files)
+        if looked_at > _MOST_LOOKED_AT:
+            break
+        found += [path for path in (pathlib.Path(place, file) for file in files if file.lower().endswith(".onnx")) if settings_of(path)]
+    return sorted(str(path.relative_to(folder)) for path in found)
 
 
 def _is_argos(folder: pathlib.Path) -> bool:

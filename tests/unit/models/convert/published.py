@@ -10,7 +10,7 @@ import numpy as np
 from models.convert.bergamot_marian import SHORTLIST_MAGIC
 from models.convert.safetensors import write_safetensors
 from tiny_checkpoint import PIECES, config, state
-from tiny_marian import write_bin
+from tiny_marian import write_bin, write_npz
 from torch_file import Stored, save
 
 DATA = pathlib.Path(__file__).parents[3] / "data" / "translation"
@@ -69,6 +69,21 @@ def bergamot(folder: pathlib.Path, languages: str = "ende", settings: dict[str, 
     folder.mkdir(parents=True)
     write_bin(folder / f"model.{languages}.intgemm.alphas.bin", bergamot_arrays(width, 2 * width, 1, 2, seed=seed), settings, 20)
     shutil.copy(DATA / "tiny.spm", folder / f"vocab.{languages}.spm")
+
+
+def student(folder: pathlib.Path, file: str) -> dict[str, np.ndarray]:
+    """Of Marian in float32, model.npz or model.bin; each matrix reaches 127 twentieths, so that its int8 are known. Returns these."""
+    folder.mkdir(parents=True)
+    whole = bergamot_arrays(128, 256, 1, 2, spread=127, bias=0.3)
+    for array in whole.values():
+        if array.dtype == np.int8:
+            array.flat[0] = 127
+    # Marian keeps matrices [inputs][outputs]; in int8 they lie transposed, the embeddings excepted.
+    given = {name: array if array.dtype == np.float32 else (array if name == "Wemb" else array.reshape(array.shape[::-1]).T).astype(np.float32) / 20
+             for name, array in whole.items() if not name.endswith("_QuantMultA")}
+    (write_npz if file.endswith(".npz") else write_bin)(folder / file, given, BERGAMOT_SETTINGS)
+    shutil.copy(DATA / "tiny.spm", folder / "vocab.spm")
+    return whole
 
 
 def bergamot_of_two(folder: pathlib.Path, languages: str = "enzh", shortlist: bool = True) -> None:

@@ -71,6 +71,35 @@ class Kinds(Adding):
         self.assertIn('target_vocabulary_file: "target.spm"', text)
         self.assertEqual(len(read_safetensors(self.models / "bergamot-en-de/1/weights.safetensors")["Wemb"]), published.PIECES)
 
+    def test_codes_of_languages_may_be_longer_than_two_letters(self):
+        for written, tags in (("enzh_hant", ("en", "zh-Hant")), ("zh_hanten", ("zh-Hant", "en")), ("hbsen", ("hbs", "en")), ("esca", ("es", "ca"))):
+            published.bergamot(self.root / written, written)
+            self.assertEqual(find_pair(self.root / written).languages, tags)
+
+    def test_students_in_float32_are_rounded_to_int8(self):
+        for file in ("model.npz", "model.best-bleu.npz", "model.bin", "model.ende.bin"):
+            folder = self.root / file.replace(".", "-")
+            whole = published.student(folder, file)
+            if file != "model.ende.bin":
+                self.assert_refused(folder, "--source and --target are needed: its name does not tell the languages")
+            text = self.assert_added(folder, "bergamot-en-de", "--source", "en", "--target", "de")
+            self.assertIn("bergamot {", text)
+            tensors = read_safetensors(self.models / "bergamot-en-de/1/weights.safetensors")
+            for name, array in whole.items():
+                if array.dtype == np.int8:
+                    np.testing.assert_array_equal(tensors[name].reshape(-1), array.reshape(-1), name)
+                    self.assertAlmostEqual(float(tensors[name + ".multiplier"][0]), 20, places=4)
+            shutil.rmtree(self.models)
+
+    def test_students_with_weights_that_are_no_numbers(self):
+        folder = self.root / "student"
+        published.student(folder, "model.npz")
+        with np.load(folder / "model.npz") as archive:
+            arrays = dict(archive)
+        arrays["decoder_l1_rnn_Wf"][0, 0] = np.nan
+        np.savez(folder / "model.npz", **arrays)
+        self.assert_refused(folder, "decoder_l1_rnn_Wf has values that are not finite", "--source", "en", "--target", "de")
+
     def test_a_pair_of_two_vocabularies_without_a_shortlist(self):
         published.bergamot_of_two(self.root / "pair", shortlist=False)
         self.assert_added(self.root / "pair", "bergamot-en-zh")
@@ -300,6 +329,15 @@ class Refused(Adding):
             (folder / name).write_text("{}")
         self.assert_refused(folder, "has 2 voices; name the file of one: a.onnx, b.onnx")
         self.assert_refused(folder / "c.onnx", "neither c.onnx.json nor c.json is beside it")
+
+    def test_voices_in_folders_of_their_own(self):
+        """As in a clone of the hub's repository."""
+        for key in ("de_DE-thorsten-medium", "en_US-lessac-medium"):
+            (folder := self.root / "clone" / key[:2] / key).mkdir(parents=True)
+            for ending in (".onnx", ".onnx.json"):
+                (folder / (key + ending)).write_text("{}")
+        self.assert_refused(self.root / "clone", "has 2 voices in its folders; name the file of one: de/de_DE-thorsten-medium/de_DE-thorsten-medium.onnx, en/en_US")
+        self.assertEqual(recognise(self.root / "clone" / "en", self.root).name, "en_US-lessac-medium")
 
     def test_architectures_that_the_engine_does_not_have(self):
         for change, message in (({"dec-cell": "gru"}, "dec-cell is 'gru', only 'ssru'"), ({"transformer-heads": "16"}, "transformer-heads is '16'"),
