@@ -1,16 +1,19 @@
 """The command: millrace-models or, in a checkout, python -m models.convert. Each kind is a module with configure(parser) and run(args)."""
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
 import os
 import pathlib
+import signal
 import sys
 
 # Before NumPy is imported: the checks' small products cost more in threads that wait for each other than they gain.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from .output import OutputLost, ReaderGone, take_standard_output
 from .package import ConvertError, printable, without_load_hint
 
 # Imported only when asked for: each needs other, partly heavy, libraries.
@@ -61,9 +64,11 @@ def _missing(module: str) -> str:
 
 
 def console() -> None:
-    # A file's name may have bytes that are no letters.
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")
+    take_standard_output()
+    # Whoever ends this program, it leaves nothing behind. What was to be ignored, as under nohup, still is.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     sys.exit(main())
 
 
@@ -89,22 +94,33 @@ def _run(argv: list[str], kind: str, name: str) -> int:
             module.configure(child)
     try:
         args = parser.parse_args(argv)
+        if args.names_to is not None:
+            _end_with_parent()
         with without_load_hint(args.names_to is not None):
             module.run(args)
+        sys.stdout.flush()
+    except ReaderGone:
+        return 1
     except ConvertError as error:
         return _fail(argv, name, error)
-    except BrokenPipeError:
-        return 1   # nobody reads on, as with `| head`
     except OSError as error:
         return _fail(argv, name, ConvertError(f"cannot use {error.filename or args.models}: {error.strerror or error}"))
     return 0
 
 
+def _end_with_parent() -> None:
+    """Where the system can do it: who ends `millrace` ends this program, which does not go on unseen."""
+    if sys.platform == "linux":
+        import ctypes
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)   # PR_SET_PDEATHSIG
+
+
 def _fail(argv: list[str], name: str, error: ConvertError) -> int:
     message = printable(str(error))
-    if "--json" in argv:
-        print(json.dumps({"event": "error", "status": error.status, "message": message}), flush=True)
     print(f"{name}: {message}", file=sys.stderr)
+    if "--json" in argv:
+        with contextlib.suppress(OutputLost):
+            print(json.dumps({"event": "error", "status": error.status, "message": message}), flush=True)
     return error.status
 
 

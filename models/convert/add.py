@@ -6,12 +6,12 @@ import importlib
 import json
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
+from .hidden_folder import hidden_folder
 from .measure_int8 import measure_new
-from .package import MOST_LANGUAGE, ConvertError, UsageError, calling, check_name, is_language, name_for, tell_name
+from .package import MOST_LANGUAGE, ConvertError, UsageError, calling, check_name, is_language, name_for, printable, tell_name
 from .sources import Source, recognise_all, settings_of
 from .voice_precision import PRECISIONS as VOICE_PRECISIONS
 
@@ -57,6 +57,13 @@ def check_options(args: argparse.Namespace) -> None:
             raise UsageError(f"{option}: '{language[:80]}' is no language tag; allowed are letters, digits, '-' and '_', at most {MOST_LANGUAGE}, such as en or pt-BR")
 
 
+def check_precision(kind: str, precision: str | None, name: str) -> None:
+    """kind: of a converter."""
+    allowed = {"seq2seq": PRECISIONS, "argos": PRECISIONS, "vits": VOICE_PRECISIONS, "kokoro": VOICE_PRECISIONS}.get(kind, ())
+    if precision and precision not in allowed:
+        raise ConvertError(f"--precision: '{precision}' is not for {name}, allowed is {', '.join(allowed) or 'none'}")
+
+
 def run(args: argparse.Namespace) -> None:
     check_options(args)
     # A converter speaks to a person.
@@ -65,11 +72,31 @@ def run(args: argparse.Namespace) -> None:
         sources = recognise_all(args.path, scratch)
         if len(sources) > 1 and args.name:
             raise ConvertError(f"--as: is the name of one model, but {args.path} has {len(sources)}")
-        names = [install(source, args) for source in sources]
+        names, failed = _install_each(sources, args)
     for notice in args.notices:
         print(json.dumps({"event": "unmeasured", "message": notice}) if args.json else notice, flush=True)
     for name in names if args.json else ():
         print(json.dumps({"event": "installed", "name": name, "path": str(args.models / name)}), flush=True)
+    for message in failed:
+        if args.json:
+            print(json.dumps({"event": "notice", "message": message}), flush=True)
+        else:
+            print(printable(f"millrace add: {message}"), file=sys.stderr)
+    if failed:
+        raise ConvertError(f"{args.path}: {len(failed)} of its {len(sources)} models were not added")
+
+
+def _install_each(sources: list[Source], args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """The names of those that were installed, and why others were not: of many, one that is not supported does not keep the rest away."""
+    names, failed = [], []
+    for source in sources:
+        try:
+            names.append(install(source, args))
+        except ConvertError as error:
+            if len(sources) == 1:
+                raise
+            failed.append(str(error))
+    return names, failed
 
 
 @contextlib.contextmanager
@@ -78,8 +105,8 @@ def unpacked_beside(models: pathlib.Path):
     made = [folder for folder in (models, *models.parents) if not folder.exists()]
     try:
         models.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".add-", dir=models) as scratch:
-            yield pathlib.Path(scratch)
+        with hidden_folder(models, ".add-") as scratch:
+            yield scratch
     except OSError as error:
         verb = "write to" if error.filename is None or pathlib.Path(error.filename).is_relative_to(models) else "read"
         raise ConvertError(f"cannot {verb} {error.filename or models}: {error.strerror or error}") from error
@@ -103,11 +130,9 @@ def install(source: Source, args: argparse.Namespace) -> str:
 
 
 def _convert(source: Source, args: argparse.Namespace) -> str:
+    check_precision(source.kind, args.precision, source.name)
     common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license, "precision": args.precision}
     converter = importlib.import_module(f".{source.kind}", __package__)
-    allowed = {"seq2seq": PRECISIONS, "argos": PRECISIONS, "vits": VOICE_PRECISIONS, "kokoro": VOICE_PRECISIONS}.get(source.kind, ())
-    if args.precision and args.precision not in allowed:
-        raise ConvertError(f"--precision: '{args.precision}' is not for {source.name}, allowed is {', '.join(allowed) or 'none'}")
     if source.kind == "bergamot":
         name = converter.convert_pair(source.place, argparse.Namespace(**common, name=args.name, source=args.source, target=args.target))
     elif source.kind == "argos":

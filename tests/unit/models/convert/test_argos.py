@@ -94,6 +94,20 @@ class Added(Argos):
         status, error = self.add(packages, "--as", "one")
         self.assertEqual((status, "is the name of one model" in error), (1, True), error)
 
+    def test_a_package_that_is_not_supported_does_not_keep_the_others_away(self):
+        packages = self.root / "packages"
+        for source, target in (("de", "en"), ("en", "de"), ("en", "fr")):
+            tiny_argos.package(packages / f"{source}_{target}", source, target)
+        (packages / "en_de" / "sentencepiece.model").unlink()
+        code, out, errors = self.command("add", packages, "--json")
+        events = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((code, [event["event"] for event in events]), (1, ["installed", "installed", "notice", "error"]))
+        self.assertEqual({model.name for model in self.models.iterdir()}, {"argos-de-en", "argos-en-fr"})
+        self.assertIn(f"{packages}: 1 of its 3 models were not added", errors)
+        status, errors = self.add(packages, "--force")
+        self.assertEqual((status, errors.count("\n")), (1, 2))
+        self.assertIn(str(packages / "en_de"), errors.splitlines()[0])
+
     def test_with_options(self):
         tiny_argos.package(self.package)
         text = self.assert_added(self.package, "mine", "--as", "mine", "--target", "gsw", "--precision", "int8")
