@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 
 from . import hubs
-from .argos_languages import tag_of
-from .catalogue import FIREFOX_LICENSE, KNOWN, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, nearest, packages, registry, voice_index
+from .catalogue import FIREFOX_LICENSE, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, packages, registry, voice_index
 from .http_client import Client
+from .language_tags import tag_of
+from .model_names import KNOWN, nearest
 from .origin import pulled
 from .package import name_for, printable
 from .pull_error import NotFound, PullError, Unreachable
@@ -29,7 +30,7 @@ class Entry:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("filter", nargs="?", default="", help="a part of the name, or a language (default: all)")
+    parser.add_argument("filter", nargs="?", default="", help="a part of the name, a language or a task (default: all)")
     parser.add_argument("--json", action="store_true", help="write a JSON object a line")
 
 
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
         try:
             for entry in entries(client):
                 names.append(entry.name)
-                if args.filter.lower() in entry.name.lower() or args.filter.lower() in entry.languages.lower().split():
+                if args.filter.lower() in entry.name.lower() or args.filter.lower() in (entry.task, *entry.languages.lower().split()):
                     found = True
                     print(_line(dataclasses.replace(entry, installed=installed(entry)), args.json), flush=True)
         except PullError as error:
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
     if failed is not None:
         raise type(failed)("the list is not complete: not every hub answered")
     if not found:
-        raise NotFound(f"'{args.filter}' is neither a part of a name nor a language; {nearest(args.filter, names)}")
+        raise NotFound(f"'{args.filter}' is no part of a name, no language and no task; {nearest(args.filter, names)}")
 
 
 def _line(entry: Entry, as_json: bool) -> str:
@@ -69,8 +70,8 @@ def _line(entry: Entry, as_json: bool) -> str:
 def _installed(models: pathlib.Path) -> Callable[[Entry], str | None]:
     """Finds the model of an entry, by what it was pulled by or, of one that does not say, by its own name."""
     here = pulled(models)
-    said = set(here.values())
-    return lambda entry: here.get(entry.name) or (
+    said = {name for names in here.values() for name in names}
+    return lambda entry: here[entry.name][0] if entry.name in here else (
         entry.model if entry.model not in said and (models / entry.model / "1" / "model.pbtxt").exists() else None)
 
 
@@ -113,10 +114,13 @@ def _pairs(client: Client) -> Iterator[Entry]:
         # The registry has the size of the weights, which is nearly all.
         sizes = [file.get("uncompressedSize") for file in usable[-1]["files"].values() if isinstance(file, dict)]
         size = sum(size for size in sizes if isinstance(size, int) and not isinstance(size, bool))
-        yield _entry(f"firefox/{pair}", "translation", pair.replace("-", " ", 1), size or None, FIREFOX_LICENSE, name_for(f"firefox-{pair}"))
+        yield _entry(f"firefox/{pair}", "translation", _languages(pair), size or None, FIREFOX_LICENSE, name_for(f"firefox-{pair}"))
 
 
 def _packages(client: Client) -> Iterator[Entry]:
     for pair in sorted(packages(client)):
-        languages = " ".join(map(tag_of, pair.split("-")))
-        yield _entry(f"argos/{pair}", "translation", languages, None, UNKNOWN_LICENSE, name_for(f"argos-{pair}"))
+        yield _entry(f"argos/{pair}", "translation", _languages(pair), None, UNKNOWN_LICENSE, name_for(f"argos-{pair}"))
+
+
+def _languages(pair: str) -> str:
+    return " ".join(map(tag_of, pair.split("-")))

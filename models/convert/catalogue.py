@@ -1,7 +1,6 @@
 """Names of published models: which files they have, where these are, and what they must hash to."""
 
 import dataclasses
-import difflib
 import json
 import pathlib
 import re
@@ -12,6 +11,8 @@ from typing import Any
 
 from . import hubs
 from .http_client import MOST_JSON, Client, RemoteFile
+from .language_tags import tag_of
+from .model_names import KNOWN, canonical, nearest, pair_spelling, repository_of, shown, unknown
 from .package import name_for
 from .pull_error import NotFound, NotGenuine, PullError
 
@@ -20,29 +21,6 @@ FIREFOX_LICENSE = "MPL-2.0"
 UNKNOWN_LICENSE = "NOASSERTION"
 MOST_CARD = 1 << 20
 MOST_PACKAGE = 4 << 30   # of Argos, whose sizes are not published
-
-
-@dataclasses.dataclass(frozen=True)
-class Known:
-    """A model with a short name."""
-    repository: str
-    task: str
-    languages: str
-    license: str                 # as it is listed; the hub's own counts when it is pulled
-    source: str | None = None    # language of requests that name none, where the model has many
-    target: str | None = None
-
-
-KNOWN = {
-    "kokoro-82m": Known("hexgrad/Kokoro-82M", "speech", "8", "Apache-2.0"),
-    "kokoro-82m-zh": Known("hexgrad/Kokoro-82M-v1.1-zh", "speech", "zh en", "Apache-2.0"),
-    "nllb-200-distilled-600m": Known("facebook/nllb-200-distilled-600M", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
-    "nllb-200-distilled-1.3b": Known("facebook/nllb-200-distilled-1.3B", "translation", "200", "CC-BY-NC-4.0", "en", "de"),
-    "m2m100-418m": Known("facebook/m2m100_418M", "translation", "100", "MIT", "en", "de"),
-    "m2m100-1.2b": Known("facebook/m2m100_1.2B", "translation", "100", "MIT", "en", "de"),
-}
-_FORMS = ("piper/<voice>", "firefox/<language>-<language>", "argos/<language>-<language>", "opus-mt-<language>-<language>", "hf:<owner>/<repository>[@<revision>]", *KNOWN)
-_REPOSITORY = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?", re.ASCII)
 _TRANSLATOR_FILES = re.compile(r"[^/]+\.(json|spm|model)")
 _CODE = re.compile(r"[A-Za-z][A-Za-z_]{1,15}", re.ASCII)
 _SHA256, _SHA1, _MD5 = (re.compile(rf"[0-9a-fA-F]{{{length}}}") for length in (64, 40, 32))
@@ -55,6 +33,7 @@ class Published:
     files: list[RemoteFile]
     license: str
     revision: str
+    kind: str                    # of a converter
     source: str | None = None    # language of requests that name none
     target: str | None = None
 
@@ -64,27 +43,14 @@ class Published:
         return sum(file.size for file in self.files) if all(file.size is not None for file in self.files) else None
 
 
-def canonical(asked: str) -> str:
-    """The spelling that is recorded: short names and kinds are known in any case, and as the hub's repositories write them."""
-    asked = asked.strip().rstrip("/")
-    kind, slash, rest = asked.partition("/")
-    if slash and kind.lower() in ("piper", "firefox", "argos"):
-        return f"{kind.lower()}/{rest}"
-    if (known := asked.lower().replace("_", "-")) in KNOWN:
-        return known
-    opus, hub = "opus-mt-", "hf:"
-    prefix = next((prefix for prefix in (opus, hub) if asked.lower().startswith(prefix)), "")
-    return prefix + asked[len(prefix):]
-
-
 def resolve(asked: str, client: Client) -> list[Published]:
     """One model, or both directions of `firefox/<language>` and `argos/<language>`."""
     asked = canonical(asked)
     kind, slash, rest = asked.partition("/")
     if asked.startswith("hf:"):
-        if not (found := _REPOSITORY.fullmatch(asked[3:])):
-            raise NotFound(f"'{asked}' is no hf:<owner>/<repository>[@<revision>]")
-        return [_of_repository(asked, client, found[1], found[2] or "main")]
+        if (repository := repository_of(asked)) is None:
+            raise unknown(asked)
+        return [_of_repository(asked, client, *repository)]
     if slash and kind == "piper":
         return [_voice(asked, client, rest)]
     if slash and kind == "firefox":
@@ -95,21 +61,12 @@ def resolve(asked: str, client: Client) -> list[Published]:
         return [known_model(asked, client)]
     if re.fullmatch(r"opus-mt(-tc-big)?-[A-Za-z_]+-[A-Za-z_]+", asked):
         return [_of_repository(asked, client, f"Helsinki-NLP/{asked}", "main")]
-    if found := re.fullmatch(r"(?:https?://[^/]+/)?([\w.-]+/[\w.-]+)(/.*)?", asked, re.ASCII):
-        raise NotFound(f"'{asked}' is no model that is known; a repository of the hub is named hf:{found[1]}")
-    raise NotFound(f"'{asked}' is no model that is known; {nearest(asked, [*KNOWN, 'piper/en_US-lessac-medium', 'firefox/en-de', 'argos/en-de', 'opus-mt-en-de'])}; "
-                   f"names are {', '.join(_FORMS)}")
+    raise unknown(asked)
 
 
 def known_model(name: str, client: Client) -> Published:
     known = KNOWN[name]
     return dataclasses.replace(_of_repository(name, client, known.repository, "main"), name=name, source=known.source, target=known.target)
-
-
-def nearest(asked: str, names: list[str]) -> str:
-    lower = {name.lower(): name for name in names}
-    near = [lower[name] for name in difflib.get_close_matches(asked.lower(), lower, 3, 0)]
-    return f"nearest are {', '.join(map(_shown, near))}" if near else "there are none"
 
 
 def _in_any_case(wanted: str, names: Iterable[str]) -> str:
@@ -124,20 +81,15 @@ def _object(value: Any, where: str) -> dict:
     return value
 
 
-def _shown(value: Any) -> str:
-    """What a hub said, for a message of one line."""
-    return json.dumps(str(value)[:80])[1:-1]
-
-
 def _text(value: Any, form: re.Pattern, where: str) -> str:
     if not isinstance(value, str) or not form.fullmatch(value):
-        raise NotGenuine(f"{where}: '{_shown(value)}' is not what a hub says; is it the right hub or mirror?")
+        raise NotGenuine(f"{where}: '{shown(value)}' is not what a hub says; is it the right hub or mirror?")
     return value
 
 
 def _size(value: Any, where: str) -> int | None:
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 40):
-        raise NotGenuine(f"{where}: the size {_shown(value)} is not what a hub says")
+        raise NotGenuine(f"{where}: the size {shown(value)} is not what a hub says")
     return value
 
 
@@ -145,7 +97,7 @@ def _inside(name: Any, where: str) -> str:
     """A path below a folder."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\x00-\x1f\\]{1,512}", name) or name.startswith("/") or \
             {"", ".", ".."} & set(name.split("/")):
-        raise NotGenuine(f"{where}: the file name '{_shown(name)}' would lie outside the folder")
+        raise NotGenuine(f"{where}: the file name '{shown(name)}' would lie outside the folder")
     return name
 
 
@@ -209,26 +161,27 @@ def is_non_commercial(license_text: str) -> bool:
 
 def _of_repository(asked: str, client: Client, name: str, revision: str) -> Published:
     repository = _repository(client, name, revision)
+    kind, paths = _choose(repository)
     # A voice may lie in a folder of its own.
-    files = [repository.file(path, pathlib.PurePosixPath(path).name if ".onnx" in path else None) for path in _choose(repository)]
-    return Published(asked, name_for(name.partition("/")[2]), files, repository.license, repository.revision)
+    files = [repository.file(path, pathlib.PurePosixPath(path).name if ".onnx" in path else None) for path in paths]
+    return Published(asked, name_for(name.partition("/")[2]), files, repository.license, repository.revision, kind)
 
 
-def _choose(repository: _Repository) -> list[str]:
-    """The files that a converter reads, told by their names as models/convert/sources.py does."""
+def _choose(repository: _Repository) -> tuple[str, list[str]]:
+    """The kind and the files that a converter reads, told by their names as models/convert/sources.py does."""
     names = sorted(repository.files)
     styles = [name for name in names if re.fullmatch(r"voices/[^/]+\.pt", name)]
     checkpoints = [name for name in names if re.fullmatch(r"[^/]+\.pth", name)]
     if styles and len(checkpoints) == 1 and "config.json" in names:
-        return ["config.json", *checkpoints, *styles]
+        return "kokoro", ["config.json", *checkpoints, *styles]
     voices = [name for name in names if name.endswith(".onnx") and name + ".json" in names]
     if len(voices) == 1:
-        return [voices[0] + ".json", voices[0]]
+        return "vits", [voices[0] + ".json", voices[0]]
     if voices:
         raise PullError(f"{repository.name}: has {len(voices)} voices; pull one by its name, piper/<voice>, or download it and use add")
     weights = next((name for name in ("model.safetensors", "pytorch_model.bin") if name in names), None)
     if "config.json" in names and weights:
-        return [*(name for name in names if _TRANSLATOR_FILES.fullmatch(name) and not name.endswith(".index.json")), weights]
+        return "seq2seq", [*(name for name in names if _TRANSLATOR_FILES.fullmatch(name) and not name.endswith(".index.json")), weights]
     raise PullError(f"{repository.name}: has no files of a model that is supported: a Piper voice, Kokoro, or Marian, M2M-100 or NLLB-200 with "
                     "model.safetensors or pytorch_model.bin in one piece")
 
@@ -265,8 +218,8 @@ def _voice(asked: str, client: Client, wanted: str) -> Published:
         raise NotGenuine(f"{PIPER_REPOSITORY}: {key} has not one .onnx and one .json file")
     text = client.text(card.url, MOST_CARD).decode("utf-8", "replace") if card else ""
     found = re.search(r"^\W*licen[sc]e\W*:\s*(\S.{0,200})$", text, re.IGNORECASE | re.MULTILINE)
-    return Published(asked, name_for(key), sorted(files, key=lambda file: file.size or 0), _shown(found[1].strip()) if found else UNKNOWN_LICENSE,
-                     repository.revision)
+    return Published(asked, name_for(key), sorted(files, key=lambda file: file.size or 0), shown(found[1].strip()) if found else UNKNOWN_LICENSE,
+                     repository.revision, "vits")
 
 
 def registry(client: Client) -> dict[str, list]:
@@ -294,8 +247,9 @@ def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
 
 def _directions(asked: str, wanted: str, known: Iterable[str], whose: str) -> list[str]:
     """The pair, or those of a language with English in both directions."""
-    given = [_in_any_case(pair, known) for pair in ([wanted] if "-" in wanted else [f"{wanted}-en", f"en-{wanted}"])]
-    pairs = [pair for pair in given if pair in known]
+    spellings = {pair_spelling(pair): pair for pair in known}
+    given = [wanted] if pair_spelling(wanted) in spellings else [f"{wanted}-en", f"en-{wanted}"]
+    pairs = [spellings[name] for name in map(pair_spelling, given) if name in spellings]
     if not pairs:
         kind = asked.partition("/")[0]
         raise NotFound(f"'{asked}' is no pair of {whose}; {nearest(asked, [f'{kind}/{pair}' for pair in known])}")
@@ -333,7 +287,7 @@ def _package(pair: str, package: dict) -> Published:
     if link is None:
         raise NotGenuine(f"argos/{pair}: the index names no https address of its package")
     return Published(f"argos/{pair}", name_for(f"argos-{pair}"), [RemoteFile(link, f"{pair}.argosmodel", most=MOST_PACKAGE)], UNKNOWN_LICENSE,
-                     str(package.get("package_version") or "unknown"))
+                     str(package.get("package_version") or "unknown"), "argos")
 
 
 # Mozilla's names of a release's files, with those of Firefox's records.
@@ -348,17 +302,17 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
     released = [release for release in releases if is_release(release)]
     if not released:
         raise NotFound(f"'{asked}': Mozilla has no release of this pair yet")
-    source, _, target = pair.partition("-")
-    records = _records(client, source, target)
-
-    def model_record(release: dict) -> dict | None:
+    languages = [tag_of(code) for code in pair.split("-", 1)]
+    found = []
+    for release in released:
         stated = _object(release["files"].get("model"), asked).get("uncompressedHash")
-        return next((record for record in records if record.get("fileType") == "model" and record.get("decompressedHash") == stated), None)
-
-    best = max(released, key=lambda release: _version(model_record(release)))
-    record = model_record(best)
-    same = {entry["fileType"]: entry for entry in records if record is not None and isinstance(entry.get("fileType"), str) and all(
-        entry.get(field) == record.get(field) for field in ("version", "architecture"))}
+        # By the weights, because Firefox writes some languages otherwise: zh-Hans where the registry has zh.
+        known = _records(client, {"fileType": "model", "decompressedHash": stated}) if isinstance(stated, str) else []
+        known.sort(key=lambda record: [record.get("sourceLanguage"), record.get("targetLanguage")] != languages)
+        found.append((known[0] if known else None, release))
+    record, best = max(found, key=lambda candidate: _version(candidate[0]))
+    same = {entry["fileType"]: entry for entry in _records(client, {field: record.get(field) for field in _OF_ONE_RELEASE})
+            if isinstance(entry.get("fileType"), str)} if record else {}
     files = []
     for theirs, kind in _KINDS_OF_FILES.items():
         if theirs not in best["files"]:
@@ -375,18 +329,22 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
     if "vocab" not in best["files"] and not {"srcVocab", "trgVocab"} <= best["files"].keys():
         raise NotGenuine(f"{asked}: the registry names no vocabulary, or that of one language only")
     version = record.get("version") if record else best.get("architecture")
-    return Published(asked, name_for(f"firefox-{pair}"), files, FIREFOX_LICENSE, str(version or "unknown"), source, target)
+    return Published(asked, name_for(f"firefox-{pair}"), files, FIREFOX_LICENSE, str(version or "unknown"), "bergamot", *languages)
 
 
-def _records(client: Client, source: str, target: str) -> list[dict]:
-    query = urllib.parse.urlencode({"sourceLanguage": source, "targetLanguage": target})
+_OF_ONE_RELEASE = ("sourceLanguage", "targetLanguage", "version", "architecture")
+
+
+def _records(client: Client, wanted: dict[str, Any]) -> list[dict]:
+    """Firefox's records with these values."""
+    # The server takes what looks like a number for one, so that it finds no version.
+    query = urllib.parse.urlencode({name: value for name, value in wanted.items() if name != "version" and isinstance(value, str)})
     url = f"{hubs.firefox_settings()}/buckets/main/collections/translations-models-v2/records?{query}"
     data = _object(client.json(url), url).get("data")
     if not isinstance(data, list):
         raise NotGenuine(f"{url}: has no list of records; is it the right hub or mirror?")
     # A mirror may give those of all pairs, whatever is asked for.
-    wanted = {"sourceLanguage": source, "targetLanguage": target}
-    return [record for record in data if isinstance(record, dict) and all(record.get(name, value) == value for name, value in wanted.items())]
+    return [record for record in data if isinstance(record, dict) and all(record.get(name) == value for name, value in wanted.items())]
 
 
 def _version(record: dict | None) -> tuple:

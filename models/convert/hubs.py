@@ -2,6 +2,8 @@
 
 import os
 
+from .pull_error import PullError
+
 _HUBS = {
     "HF_ENDPOINT": "https://huggingface.co",
     # Mozilla's registry of translation models and its files, and the records by which Firefox verifies them.
@@ -13,7 +15,10 @@ _HUBS = {
 
 
 def _base(variable: str) -> str:
-    return (os.environ.get(variable) or _HUBS[variable]).rstrip("/")
+    given = os.environ.get(variable, "").strip()
+    if given and not given.startswith(("http://", "https://")):
+        raise PullError(f"{variable}: '{given}' is no http or https address")
+    return (given or _HUBS[variable]).rstrip("/")
 
 
 def hugging_face() -> str:

@@ -53,10 +53,13 @@ def is_of(model: pathlib.Path, name: str, revision: str) -> bool:
     return origin_of(model) == (json.loads(_quoted(name)), json.loads(_quoted(revision)))
 
 
-def pulled(models: pathlib.Path) -> dict[str, str]:
+def pulled(models: pathlib.Path) -> dict[str, list[str]]:
     """The models that are there by the names that they were pulled by."""
-    return {origin[0]: model.name for model in sorted(models.iterdir()) if is_name(model.name) and (origin := origin_of(model))} \
-        if models.is_dir() else {}
+    found: dict[str, list[str]] = {}
+    for model in sorted(models.iterdir()) if models.is_dir() else []:
+        if is_name(model.name) and (origin := origin_of(model)):
+            found.setdefault(origin[0], []).append(model.name)
+    return found
 
 
 def upgrade(models: pathlib.Path) -> None:

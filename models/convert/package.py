@@ -105,8 +105,8 @@ def is_name(name: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    if not is_name(name):
-        raise UsageError(f"--as: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.'")
+    if not is_name(name) or name.startswith("-"):   # it may be there, but commands would take it for an option
+        raise UsageError(f"--as: '{name}' is no name of a model; allowed are 1..128 letters, digits, '.', '_' and '-', not starting with '.' or '-'")
 
 
 def voice_name_mistake(name: object, mixed: bool = False) -> str:
@@ -129,6 +129,8 @@ def check_place(models: pathlib.Path, name: str, force: bool, version: int = 1) 
     """Refuses, before a long conversion, a name that no daemon loads, and the place of a package that is there."""
     check_name(name)
     place = models / name / str(version)
+    if place.parent.exists() and not place.parent.is_dir():
+        raise ConvertError(f"{place.parent}: is no folder, so that no model can be written there; --as gives the new one another name")
     if place.exists() and not force:
         raise ConvertError(f"{place}: there is a model of this name; --as gives the new one another, --force puts it in the old one's place")
 

@@ -13,12 +13,13 @@ import time
 from collections.abc import Iterator
 
 from . import hubs
-from .add import check_options, configure_package, install
+from .add import check_options, check_precision, configure_package, install
 from .archive import gunzip
-from .catalogue import Published, canonical, is_non_commercial, resolve
+from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile
 from .load import load
-from .origin import is_of, origin_field, pulled, upgrade
+from .model_names import models_of
+from .origin import is_of, origin_field, origin_of, pulled, upgrade
 from .package import Busy, UsageError, calling, check_place, hash_of, printable, tell_name
 from .pull_error import LicenseNotAccepted, NotGenuine, PullError, Unreachable
 from .sources import recognise
@@ -41,7 +42,7 @@ class Reporter:
     def __init__(self, as_json: bool):
         self._json, self._line = as_json, False
         self._before, self._size = 0, None   # bytes of the model's files that are there, and of all
-        self._terminal = not as_json and sys.stdout.isatty()
+        self._terminal = not as_json and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._interval = _REPORT_SECONDS if as_json or self._terminal else _PLAIN_REPORT_SECONDS
         self._next = time.monotonic() + self._interval   # what is done sooner needs no line
 
@@ -49,7 +50,7 @@ class Reporter:
         if self._json:
             print(json.dumps({"event": event, **fields, "message": text}), flush=True)
         else:
-            self._end_line()
+            self.end_line()
             print(printable(text), flush=True)
 
     def begin(self, published: Published) -> None:
@@ -70,12 +71,16 @@ class Reporter:
         speed = done / max(now - started, 1e-3)
         left = f", {(file.size - done) / max(speed, 1):.0f} s left" if file.size else ""
         line = f"{printable(file.name)}: {done / 1e6:.1f}{f' of {file.size / 1e6:.1f}' if file.size else ''} MB, {speed / 1e6:.1f} MB/s{left}"
-        print(f"\r\033[K{line}" if self._terminal else line, end="" if self._terminal else "\n", flush=True)
+        if self._terminal:
+            # A line that wraps could not be written over; its end tells how far it is.
+            print(f"\r\033[K{line[1 - shutil.get_terminal_size().columns:]}", end="", flush=True)
+        else:
+            print(line, flush=True)
         self._line = self._terminal
 
-    def _end_line(self) -> None:
+    def end_line(self) -> None:
         if self._line:
-            print()
+            print(flush=True)
             self._line = False
 
 
@@ -85,31 +90,54 @@ def run(args: argparse.Namespace) -> None:
     client = Client(hubs.hugging_face(), lambda text: reporter.say("retry", text, reason=text))
     upgrade(args.models)
     here = pulled(args.models) if args.only_missing else {}
-    missing = []
-    for asked in args.names:
-        if names := _all_of(asked, here):
-            for name in names:
-                reporter.say("present", f"{name}: is there already", name=name)
-        else:
-            missing.append(asked)
-    found = [published for asked in missing for published in resolve(asked, client)]
+    found: dict[str, Published] = {}
+    for asked in (name for names in args.names for name in names.split(",")):   # with commas as `serve --pull` has them
+        there = models_of(asked, here)
+        try:
+            published = [] if all(there) else resolve(asked, client)
+        except Unreachable:
+            if not any(there):
+                raise
+            published = []   # the other direction may never have been published
+        for name in (models[0] for models in there if models):
+            reporter.say("present", f"{name}: is there already", name=name)
+        found |= {each.asked: each for each in published if not models_of(each.asked, here)[0]}
     if args.name and len(found) > 1:
         raise UsageError("--as: names one model, but several were asked for")
-    for published in found:
-        _pull(published, args, client, reporter)
+    for each in found.values():
+        _check(each, args)   # before the first one is fetched
+    try:
+        for each in found.values():
+            _pull(each, args, client, reporter)
+    finally:
+        reporter.end_line()
+
+
+def _is_there(published: Published, args: argparse.Namespace) -> bool:
+    return not args.force and is_of(args.models / (args.name or published.name), published.asked, published.revision)
+
+
+def _check(published: Published, args: argparse.Namespace) -> None:
+    if _is_there(published, args):
+        return
+    name = args.name or published.name
+    if not args.force and (there := origin_of(args.models / name)) and there[0] == published.asked:
+        raise PullError(f"{name}: is there in revision {there[1]}, and {published.revision} is published; --force puts it in its place")
+    check_place(args.models, name, args.force)
+    check_precision(published.kind, args.precision, name)
+    if is_non_commercial(published.license) and not args.license_ok:
+        raise LicenseNotAccepted(f"{published.asked}: its licence is {published.license}, which allows no commercial use; --license-ok accepts it")
 
 
 def _pull(published: Published, args: argparse.Namespace, client: Client, reporter: Reporter) -> None:
     name = args.name or published.name
-    if not args.force and is_of(args.models / name, published.asked, published.revision):
+    if _is_there(published, args):
         reporter.say("present", f"{name}: is there already, revision {published.revision}", name=name, revision=published.revision)
         tell_name(args, name)   # the server may not have loaded it
         if args.load:
             load(args.load, name)
         return
-    check_place(args.models, name, args.force)
-    if is_non_commercial(published.license) and not args.license_ok:
-        raise LicenseNotAccepted(f"{published.asked}: its licence is {published.license}, which allows no commercial use; --license-ok accepts it")
+    _check(published, args)   # two names may be of one model
     size = f"{published.size / 1e6:.1f} MB, " if published.size is not None else ""
     reporter.say("pull", f"{name}: {size}licence {published.license}, revision {published.revision}", name=name, size=published.size,
                  license=published.license, revision=published.revision)
@@ -189,12 +217,3 @@ def _make_room(folder: pathlib.Path, published: Published) -> None:
     needed = 2 * sum(file.plain_size or file.size or 0 for file in published.files) + _SPARE
     if (free := shutil.disk_usage(folder).free) < needed:
         raise PullError(f"{folder.parent}: {needed} bytes are needed, {free} are free; make room, or name another folder with --models")
-
-
-def _all_of(asked: str, here: dict[str, str]) -> list[str]:
-    """The models that a name stands for, where all of them are there."""
-    here = {name.lower(): model for name, model in here.items()}
-    kind, _, language = canonical(asked).lower().partition("/")
-    both = kind == "firefox" and language and "-" not in language
-    names = [f"firefox/{language}-en", f"firefox/en-{language}"] if both else [canonical(asked).lower()]
-    return [here[name] for name in names] if all(name in here for name in names) else []

@@ -5,8 +5,9 @@ import json
 import os
 import pathlib
 import shutil
-import tempfile
 
+from .hidden_folder import hidden_folder
+from .model_names import models_of
 from .origin import pulled, upgrade
 from .package import ConvertError, is_name, tell_name
 
@@ -19,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     upgrade(args.models)
     here = pulled(args.models)
-    names = [here.get(name, name) for name in args.names]
+    names = [name for asked in args.names for name in _named(asked, args.models, here)]
     for name in names:
         _check(args.models, name)
     for name in dict.fromkeys(names):
@@ -29,6 +30,17 @@ def run(args: argparse.Namespace) -> None:
         else:
             print(f"{name}: removed from {args.models}", flush=True)
         tell_name(args, name)
+
+
+def _named(asked: str, models: pathlib.Path, here: dict[str, list[str]]) -> list[str]:
+    """The model of this name, or those that were pulled by it."""
+    if is_name(asked) and (models / asked).is_dir():
+        return [asked]
+    found = [names for names in models_of(asked, here) if names]
+    for names in found:
+        if len(names) > 1:
+            raise ConvertError(f"'{asked}': {' and '.join(names)} were pulled by this name; name the one to remove")
+    return [names[0] for names in found] or [asked]
 
 
 def _check(models: pathlib.Path, name: str) -> None:
@@ -44,10 +56,8 @@ def _check(models: pathlib.Path, name: str) -> None:
 def _remove(models: pathlib.Path, name: str) -> None:
     try:
         # It is gone at once for whoever looks, and no half of it is ever there.
-        hidden = pathlib.Path(tempfile.mkdtemp(prefix=".remove-", dir=models))
-        try:
+        with hidden_folder(models, ".remove-") as hidden:
             os.rename(models / name, hidden / name)
-        finally:
-            shutil.rmtree(hidden)
+            shutil.rmtree(hidden / name)
     except OSError as error:
         raise ConvertError(f"cannot remove {models / name}: {error.strerror}") from error

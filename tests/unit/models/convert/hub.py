@@ -78,9 +78,9 @@ class Hub:
         self.publish("rhasspy/piper-voices", {**files, "voices.json": json.dumps(index).encode()})
 
     def publish_pair(self, pair: str, folder: pathlib.Path, recorded: bool = True, version: str = "3.0", status: str = "Release",
-                     folder_of_files: str = "files") -> None:
-        """A release of the registry, and the records by which Firefox verifies its files."""
-        source, target = pair.split("-")
+                     folder_of_files: str = "files", firefox: str = "") -> None:
+        """A release of the registry, and the records by which Firefox verifies its files. firefox: its tags, where they are others."""
+        source, target = firefox.split() or pair.split("-")
         files, records = {}, []
         for file in sorted(folder.iterdir()):
             kind = file.name.split(".")[0]

@@ -14,7 +14,7 @@ import published
 import tiny_argos
 from hub import REVISION
 from models.convert import http_client, vits_check
-from models.convert.catalogue import canonical
+from models.convert.model_names import canonical
 from repository import API, TINY, Pulling
 
 
@@ -109,6 +109,25 @@ class Names(Pulling):
         for line in ('revision: "3.0"\n', 'target_vocabulary_file: "target.spm"', 'target_language: "zh"'):
             self.assertIn(line, text)
 
+    def test_languages_that_firefox_writes_otherwise(self):
+        published.bergamot_of_two(self.root / "hant")
+        published.bergamot_of_two(self.root / "hans", shortlist=False)
+        self.hub.publish_pair("en-zh_hant", self.root / "hant", firefox="en zh-Hant")
+        self.hub.publish_pair("en-zh", self.root / "hans", firefox="en zh-Hans")
+        for name, model, language in (("firefox/en-zh-Hant", "firefox-en-zh_hant", "zh-Hant"), ("firefox/zh_hant", "firefox-en-zh_hant", "zh-Hant"),
+                                      ("firefox/en-zh", "firefox-en-zh", "zh")):
+            code, out, errors = self.pull(name)
+            self.assertEqual((code, errors), (0, ""))
+            self.assertNotIn("no hash is published", out)
+            text = (self.models / model / "1" / "model.pbtxt").read_text()
+            for line in (f'target_language: "{language}"', 'revision: "3.0"\n'):
+                self.assertIn(line, text)
+        self.hub.requests.clear()
+        self.assertEqual(self.pull("--only-missing", "Firefox/en-zh-hant")[0], 0)
+        self.assertEqual(self.hub.requests, [])
+        _, out, _ = self.command("available", "zh-Hant")
+        self.assertRegex(out, r"^firefox/en-zh_hant .* en zh-Hant .*\(installed\)\n$")
+
     def test_packages_of_argos(self):
         for pair in ("en-de", "zt-en"):
             tiny_argos.package(self.root / pair, *pair.split("-"))
@@ -180,6 +199,37 @@ class Names(Pulling):
         self.assertEqual(self.hub.requests, [])
         self.assertEqual(self.pull("--only-missing", "firefox/en-fr")[0], 4)
 
+    def test_a_language_of_which_one_direction_is_published_needs_no_network_once_it_is_there(self):
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        self.assertEqual(self.pull("--only-missing", "firefox/de")[0], 0)
+        with unittest.mock.patch.dict(os.environ, {"HF_HUB_OFFLINE": "1"}):
+            for names, code in ((["firefox/de"], 0), (["firefox/de", "firefox/fr"], 3)):
+                self.assertEqual(self.pull("--only-missing", *names)[0], code)
+        # A newer release does not matter, because what is there suffices in any revision.
+        self.hub.put("/db/models.json", self.hub.paths["/db/models.json"].replace(b"Release", b"Release 2"))
+        path = "/v1/buckets/main/collections/translations-models-v2/records"
+        self.hub.put(path, self.hub.paths[path].replace(b'"3.0"', b'"3.1"'))
+        code, out, errors = self.pull("--only-missing", "firefox/de")
+        self.assertEqual((code, out, errors), (0, "firefox-en-de: is there already\n", ""))
+
+    def test_both_directions_of_argos_are_there_without_a_network(self):
+        for pair in ("en-zt", "zt-en"):
+            tiny_argos.package(self.root / pair, *pair.split("-"))
+            self.hub.publish_package(pair, tiny_argos.archive(self.root / pair))
+        self.assertEqual(self.pull("argos/zh-Hant")[0], 0)
+        self.hub.requests.clear()
+        code, out, _ = self.pull("--only-missing", "argos/zt")
+        self.assertEqual((code, out.count("is there already"), self.hub.requests), (0, 2, []))
+
+    def test_of_several_names_each_is_looked_at_before_the_first_is_fetched(self):
+        self.publish_tiny()
+        published.m2m(self.root / "m2m")
+        self.hub.publish_folder("facebook/nllb-200-distilled-600M", self.root / "m2m", {"license": "cc-by-nc-4.0"})
+        self.assert_fails(6, "its licence is CC-BY-NC-4.0", TINY, "nllb-200-distilled-600m")
+        self.assertFalse(any("/lfs/" in path for path, _ in self.hub.requests))
+        self.assert_pulled(TINY, TINY, "--as", "mine", name="mine")   # a name twice is one model
+
     def test_the_names_are_written_for_the_program_that_asked(self):
         self.publish_tiny()
         with tempfile.TemporaryFile() as file:
@@ -211,8 +261,47 @@ class Names(Pulling):
         self.assertIn("joe: 0.0 MB", out)
 
     def test_an_address_or_a_repository_tells_how_it_is_named(self):
-        for name in ("hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M/tree/main"):
-            self.assert_fails(4, "a repository of the hub is named hf:hexgrad/Kokoro-82M", name)
+        for name in ("hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M/tree/main",
+                     "hf.co/hexgrad/Kokoro-82M", "huggingface.co/hexgrad/Kokoro-82M/", "hf:hexgrad/Kokoro-82M/config.json", "hf://hexgrad/Kokoro-82M",
+                     "hf:https://huggingface.co/hexgrad/Kokoro-82M", "https://huggingface.co/hexgrad/Kokoro-82M?library=x", "http://127.0.0.1:80/hexgrad/Kokoro-82M"):
+            self.assert_fails(4, "a repository of the hub is named hf:hexgrad/Kokoro-82M\n", name)
+        self.assert_fails(4, "is named hf:a/b@v1.0\n", "https://huggingface.co/a/b/resolve/v1.0/voice.onnx?download=true")
+
+    def test_a_name_without_its_kind_tells_the_kinds(self):
+        for name in ("de_DE-thorsten-medium", "en_us-lessac-X_LOW"):
+            self.assert_fails(4, f"a voice of Piper is named piper/{name}\n", name)
+        for name in ("en-de", "de", "en-zh-Hant"):
+            self.assert_fails(4, f"a pair of languages is named firefox/{name} or argos/{name}\n", name)
+
+    def test_a_file_of_this_machine_is_to_be_added(self):
+        (self.root / "voice.onnx").write_bytes(b"")
+        self.assert_fails(4, f"added by: millrace add {self.root / 'voice.onnx'}\n", str(self.root / "voice.onnx"))
+
+    def test_what_cannot_be_installed_is_not_fetched(self):
+        published.bergamot(self.root / "ende")
+        self.hub.publish_pair("en-de", self.root / "ende")
+        published.kokoro(self.root / "kokoro")
+        self.hub.publish_folder("hexgrad/Kokoro-82M", self.root / "kokoro", {"license": "apache-2.0"})
+        self.assert_fails(1, "--precision: 'int8' is not for firefox-en-de, allowed is none", "firefox/en-de", "--precision", "int8")
+        self.assert_fails(1, "--precision: 'bfloat16' is not for kokoro-82m, allowed is float32, int8, auto", "kokoro-82m", "--precision", "bfloat16")
+        self.assert_fails(2, "--as: '-x' is no name of a model", "firefox/en-de", "--as=-x")
+        self.models.mkdir()
+        (self.models / "file").write_bytes(b"")
+        self.assert_fails(1, "file: is no folder", "firefox/en-de", "--as", "file", left=True)
+        (self.models / "file").unlink()
+        self.assertEqual(self.pull("firefox/en-de")[0], 0)
+        path = "/v1/buckets/main/collections/translations-models-v2/records"
+        self.hub.put(path, self.hub.paths[path].replace(b'"3.0"', b'"3.1"'))
+        self.hub.requests.clear()
+        self.assert_fails(1, "firefox-en-de: is there in revision 3.0, and 3.1 is published; --force puts it in its place", "firefox/en-de", left=True)
+        self.assertFalse(any(path.startswith(("/lfs/", "/models/")) for path, _ in self.hub.requests))
+
+    def test_names_may_be_divided_by_commas(self):
+        for pair in ("en-de", "en-fr"):
+            published.bergamot(self.root / pair)
+            self.hub.publish_pair(pair, self.root / pair)
+        self.assertEqual(self.pull("firefox/en-de,firefox/en-fr")[0], 0)
+        self.assertEqual(len(list(self.models.iterdir())), 2)
 
     def test_unknown_names_tell_the_nearest(self):
         self.publish_tiny()

@@ -5,7 +5,7 @@ import re
 import unittest
 
 import published
-from models.convert.catalogue import KNOWN
+from models.convert.model_names import KNOWN
 from repository import TINY, Pulling
 
 
@@ -37,7 +37,7 @@ class Shelf(Pulling):
         self.assertEqual([line.split()[0] for line in out.splitlines()], ["firefox/en-fr"])
         code, out, errors = self.command("available", "firefox/en-xx")
         self.assertEqual((code, out), (4, ""))
-        self.assertRegex(errors, r"^millrace models --available: 'firefox/en-xx' is neither a part of a name nor a language; nearest are (firefox/en-\w\w(, )?){3}\n$")
+        self.assertRegex(errors, r"^millrace models --available: 'firefox/en-xx' is no part of a name, no language and no task; nearest are (firefox/en-\w\w(, )?){3}\n$")
 
     def test_a_hub_that_does_not_answer_is_named_and_the_others_are_listed(self):
         self.hub.publish_voice("en_US-joe-medium", b"x", b"x")
@@ -86,6 +86,26 @@ class Shelf(Pulling):
             (folder / "model.pbtxt").write_text(text)
             self.pull("--only-missing", "hf:tiny/none")
             self.assertEqual((folder / "model.pbtxt").read_text(), text)
+
+    def test_a_model_is_removed_by_the_name_that_it_is_pulled_by(self):
+        for pair in ("en-de", "de-en", "en-fr"):
+            published.bergamot(self.root / pair, pair.replace("-", ""))
+            self.hub.publish_pair(pair, self.root / pair)
+        self.assertEqual(self.pull("firefox/de", "firefox/en-fr")[0], 0)
+        for name, removed in (("Firefox/EN-fr/", ["firefox-en-fr"]), ("firefox/DE", ["firefox-de-en", "firefox-en-de"])):
+            code, out, _ = self.command("remove", name, "--json")
+            self.assertEqual((code, [json.loads(line)["name"] for line in out.splitlines()]), (0, removed))
+        self.assertEqual(list(self.models.iterdir()), [])
+
+    def test_of_two_models_that_were_pulled_by_one_name_none_is_guessed(self):
+        self.publish_tiny()
+        for name in ("one", "two"):
+            self.assertEqual(self.pull(TINY, "--as", name)[0], 0)
+        code, _, errors = self.command("remove", TINY)
+        self.assertEqual((code, errors), (1, f"millrace remove: '{TINY}': one and two were pulled by this name; name the one to remove\n"))
+        self.assertEqual(self.command("remove", "one")[0], 0)
+        self.assertEqual(self.command("remove", TINY)[0], 0)
+        self.assertEqual(list(self.models.iterdir()), [])
 
     def test_a_model_is_removed_whole(self):
         self.publish_tiny()

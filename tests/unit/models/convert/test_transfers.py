@@ -171,8 +171,9 @@ class Transfers(Pulling):
     def test_no_hub(self):
         with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "http://127.0.0.1:1"}):
             self.assert_fails(3, "is there a network", TINY)
-        with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": "file:///etc"}):
-            self.assert_fails(1, "is no http or https address", TINY)
+        for address in ("file:///etc", "127.0.0.1:80"):
+            with unittest.mock.patch.dict(os.environ, {"HF_ENDPOINT": address}):
+                self.assert_fails(1, f"HF_ENDPOINT: '{address}' is no http or https address", TINY)
 
     def test_addresses_that_are_none(self):
         for address in ("http://[::1", "http://h st", "http://" + "a" * 70 + ".b", "http://127.0.0.1:port"):
