@@ -32,6 +32,8 @@ extern char** environ;
 namespace millrace {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr size_t kMostNames = size_t{1} << 20;  // bytes
 // The time in which a server of this machine answers if there is one.
 constexpr std::chrono::seconds kProbeTime{5};
@@ -103,6 +105,12 @@ absl::StatusOr<Ended> RunProgram(const std::string& program, std::vector<std::st
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   ended.status = ExitStatusOf(status);
+  if (WIFSIGNALED(status)) {
+    Fail(StrCat(kModelsProgram, " was ended by signal ", WTERMSIG(status), ", ",
+                strsignal(WTERMSIG(status)),
+                "; nothing half made is installed. Was there too "
+                "little memory, or did a file change while it was read?"));
+  }
   return ended;
 }
 
@@ -170,15 +178,19 @@ class Announcer {
   }
 
   int Refused(const std::string& name, const grpc::Status& status, const char* what) {
-    return Fail(StrCat(name, ": ", command_.client.address, " ", what, ": ",
-                       Explain(status, command_.client)));
+    const std::string text = StrCat(name, ": ", command_.client.address, " ", what, ": ",
+                                    Explain(status, command_.client));
+    if (command_.json) Say("error", name, text);
+    return Fail(text);
   }
 
   void Say(const char* event, const std::string& name, const std::string& text) const {
     if (command_.json) {
-      const nlohmann::ordered_json line = {
-          {"event", event}, {"name", name}, {"address", command_.client.address}};
-      std::printf("%s\n", line.dump().c_str());
+      const Json line = {{"event", event},
+                         {"name", name},
+                         {"address", command_.client.address},
+                         {"message", text}};
+      std::printf("%s\n", line.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
     } else {
       std::printf("%s\n", text.c_str());
     }

@@ -31,11 +31,14 @@ void AddFolderAndJson(CLI::App& command, PackageValues& values) {
 }
 
 // Returns the command line of the program millrace-models.
-std::vector<std::string> ProgramArguments(const char* command, const PackageValues& values,
+std::vector<std::string> ProgramArguments(const CLI::App& subcommand, const PackageValues& values,
                                           const std::filesystem::path& folder) {
-  std::vector<std::string> arguments = {command, StrCat("--models=", folder.string())};
+  const std::string name = subcommand.get_name();
+  std::vector<std::string> arguments = {name == "models" ? "available" : name,
+                                        StrCat("--models=", folder.string())};
   const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) arguments.push_back(StrCat(flag, "=", value));
+    const CLI::Option* option = subcommand.get_option_no_throw(flag);
+    if (option != nullptr && !option->empty()) arguments.push_back(StrCat(flag, "=", value));
   };
   add("--as", values.as);
   add("--precision", values.precision);
@@ -107,15 +110,14 @@ absl::StatusOr<Command> MakePackageCommand(PackageValues values, const CLI::App&
                     : name == "pull" ? Kind::kPull
                     : name == "add"  ? Kind::kAdd
                                      : Kind::kRemove;
-  return PackageCommand{
-      .kind = kind,
-      .client = client,
-      .names_server =
-          subcommand.count("--address") > 0 ||
-          (environment.contains("MILLRACE_ADDRESS") && !environment.at("MILLRACE_ADDRESS").empty()),
-      .models = *folder,
-      .arguments = ProgramArguments(available ? "available" : name.c_str(), values, *folder),
-      .json = values.json};
+  return PackageCommand{.kind = kind,
+                        .client = client,
+                        .names_server = subcommand.count("--address") > 0 ||
+                                        (environment.contains("MILLRACE_ADDRESS") &&
+                                         !environment.at("MILLRACE_ADDRESS").empty()),
+                        .models = *folder,
+                        .arguments = ProgramArguments(subcommand, values, *folder),
+                        .json = values.json};
 }
 
 }  // namespace millrace

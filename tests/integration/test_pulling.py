@@ -232,7 +232,8 @@ def test_models_that_are_available(hub):
 
 def test_the_exit_status_is_the_kind_of_the_failure(hub, tmp_path):
     for status, message, arguments in ((4, "nearest are kokoro-82m", ["pull", "kokoro-82"]), (6, "CC-BY-NC-4.0", ["pull", "nllb-200-distilled-600m"]),
-                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (2, "is no name of a model", ["pull", "firefox/en-de", "--as", "a/b"]), (1, "no such folder", ["remove", "none"]),
+                                       (1, "no such file", ["add", tmp_path / "none.onnx"]), (2, "is no name of a model", ["pull", "firefox/en-de", "--as", "a/b"]), (2, "--as: '' is no name", ["pull", "firefox/en-de", "--as", ""]),
+                                       (2, "--license: '' is not allowed", ["add", tmp_path, "--license", ""]), (1, "no such folder", ["remove", "none"]),
                                        (2, "name is required", ["pull"]), (2, "--precision", ["pull", "x", "--precision", "int4"])):
         ended = run(*arguments, "--models", tmp_path / "models", **hub.environment)
         assert ended.returncode == status and message in err(ended), err(ended)
@@ -399,6 +400,19 @@ def test_a_package_that_the_server_does_not_know_is_named(served, hub, tmp_path)
     assert pulled.returncode == 1 and err(pulled).count("\n") == 1
     assert f"newer: {served.address} does not load it: " in err(pulled) and "newer_field" in err(pulled)
     assert client(served, hub, "remove", "newer").returncode == 0
+    pulled = client(served, hub, "pull", "opus-mt-en-de", "--as", "newer", "--json", binary=tmp_path / "millrace")
+    told = json.loads(out(pulled).splitlines()[-1])
+    assert (pulled.returncode, told["event"], told["name"]) == (1, "error", "newer") and "newer_field" in told["message"]
+    assert client(served, hub, "remove", "newer").returncode == 0
+
+
+def test_a_program_that_was_ended_by_a_signal_is_named(tmp_path):
+    os.link(BINARY, tmp_path / "millrace")
+    (tmp_path / PROGRAM.name).write_text("#!/bin/sh\nkill -9 $$\n")
+    (tmp_path / PROGRAM.name).chmod(0o755)
+    ended = run("add", tmp_path, binary=tmp_path / "millrace")
+    assert ended.returncode == 128 + signal.SIGKILL and err(ended).count("\n") == 1
+    assert "millrace-models was ended by signal 9, Killed; nothing half made is installed" in err(ended)
 
 
 def test_a_text_is_spoken_and_translated_by_what_was_pulled_for_its_language(hub, tmp_path):

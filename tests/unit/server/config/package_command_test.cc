@@ -24,6 +24,9 @@ TEST(PackageTest, PullGivesTheProgramItsWordsAndKeepsTheConnection) {
   EXPECT_TRUE(pull.names_server);
   EXPECT_TRUE(pull.json);
   EXPECT_EQ(pull.client.timeout, std::nullopt);
+  // A value that is empty is refused there.
+  EXPECT_EQ(Parse<PackageCommand>({"add", "x", "--as", "", "--license", ""}).arguments,
+            (Words{"add", "--models=var/models", "--as=", "--license=", "--", "x"}));
 }
 
 TEST(PackageTest, TheRepositoryIsThatOfServe) {
