@@ -172,6 +172,8 @@ def test_models_and_voices(all_models):
     assert status == 200
     assert [voice["id"] for voice in voices["voices"] if voice["model"] == VOICE] == ["joe"]
     assert [voice["id"] for voice in all_models.http(f"/v1/audio/voices/?model={VOICE}")[1]["voices"]] == ["joe"]
+    status, error = all_models.http(f"/v1/audio/voices?model={VOICE}&model={KOKORO}")
+    assert status == 400 and error["error"]["message"] == "model: is given twice in the query"
     kokoro = {voice["id"]: voice for voice in voices["voices"] if voice["model"] == KOKORO}
     assert (kokoro["jf_alpha"]["language"], kokoro["jf_alpha"]["languages"]) == ("ja", ["en-US", "ja", "es", "fr-FR", "hi", "it", "pt-BR"])
 

@@ -25,8 +25,10 @@
 #include "server/frontends/http/document_store.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
+#include "server/frontends/http/query.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/http/response_headers.h"
+#include "server/http/form.h"
 #include "server/http/http_routes.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
@@ -120,10 +122,12 @@ class DeepLRoutes {
     absl::StatusOr<bool> targets = false;
     if (status.ok()) {
       // The type may stand in the query or in the body, which the Python client sends with GET.
-      targets = request.has_param("type")
-                    ? WantsTargets({{"type", request.get_param_value("type")}})
-                    : WantsTargets(*members);
-      status = targets.status();
+      std::string type;
+      status = TakeQueryText(request, "type", type);
+      if (status.ok()) {
+        targets = type.empty() ? WantsTargets(*members) : WantsTargets({{"type", type}});
+        status = targets.status();
+      }
     }
     if (!status.ok()) return SendDeepLError(response, status);
     SendJson(response, *(*targets ? targets_ : sources_).Get());
@@ -250,10 +254,8 @@ class DeepLRoutes {
   }
 
   void RemoveDocument(const httplib::Request& request, httplib::Response& response) {
-    nlohmann::json members = nlohmann::json::object();
-    if (request.has_param(kDocumentKey))
-      members[kDocumentKey] = request.get_param_value(kDocumentKey);
-    const auto handle = DocumentNamed(request, response, members);
+    const auto handle =
+        DocumentNamed(request, response, MembersOfForm(ParseForm(QueryOf(request.target))));
     if (!handle) return;
     if (!documents_.Remove(*handle)) return SendNoDocument(response, handle->id);
     response.status = 204;

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "httplib.h"
 #include "models/core/errors.h"
 #include "models/core/shown.h"
@@ -19,6 +18,7 @@
 #include "server/frontends/elevenlabs/stream_session.h"
 #include "server/frontends/elevenlabs/timed_framer.h"
 #include "server/frontends/elevenlabs/voice_list.h"
+#include "server/frontends/http/query.h"
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/frontends/http/speech_answer.h"
@@ -81,17 +81,17 @@ class ElevenLabsRoutes {
   }
 
   void SearchVoices(const httplib::Request& request, httplib::Response& response) {
-    constexpr size_t kMostVoices = 100;
-    size_t begin = 0;
-    size_t most = 10;  // as ElevenLabs has it
+    constexpr uint64_t kMostVoices = 100;
+    uint64_t begin = 0;
+    uint64_t most = 10;  // as ElevenLabs has it
+    VoiceSearch search;
     absl::Status status = Check(request);
-    status.Update(TakeIndex(request, "next_page_token", 0, SIZE_MAX, begin));
+    status.Update(TakeQueryNumber(request, "next_page_token", 0, SIZE_MAX, begin));
     // Pages of none would have no end.
-    status.Update(TakeIndex(request, "page_size", 1, kMostVoices, most));
+    status.Update(TakeQueryNumber(request, "page_size", 1, kMostVoices, most));
+    status.Update(TakeQueryText(request, "search", search.words));
+    status.Update(TakeQueryText(request, "category", search.category));
     if (!status.ok()) return SendElevenLabsError(response, status);
-    VoiceSearch search{.words = request.get_param_value("search"),
-                       .ids = {},
-                       .category = request.get_param_value("category")};
     const auto [first, last] = request.params.equal_range("voice_ids");
     for (auto id = first; id != last; ++id) search.ids.insert(id->second);
     response.set_content(VoiceSearchBody(services_.models, search, begin, most),
@@ -140,15 +140,6 @@ class ElevenLabsRoutes {
  private:
   // The form in which speech is answered.
   enum class Form : uint8_t { kAudio, kWhole, kLines };
-
-  static absl::Status TakeIndex(const httplib::Request& request, const char* name, size_t least,
-                                size_t most, size_t& out) {
-    const std::string value = request.get_param_value(name);
-    if (value.empty()) return absl::OkStatus();
-    if (absl::SimpleAtoi(value, &out) && out >= least && out <= most) return absl::OkStatus();
-    return InvalidArgument(std::string_view(name), ": ", Shown(value),
-                           " is not allowed; it is a whole number of ", least, "..", most);
-  }
 
   void Send(const httplib::Request& request, httplib::Response& response, const std::string& body) {
     if (const absl::Status status = Check(request); !status.ok())
@@ -206,14 +197,12 @@ class ElevenLabsRoutes {
                               entrance_.Enter(request, request.get_header_value("xi-api-key")));
     MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
     MILLRACE_ASSIGN_OR_RETURN(SpeechBody parsed, ParseSpeechBody(request.body));
-    const std::string format_name = request.get_param_value("output_format");
-    MILLRACE_ASSIGN_OR_RETURN(
-        const OutputFormat format,
-        ParseOutputFormat(format_name.empty() ? kDefaultOutputFormat : format_name));
+    std::string format_name(kDefaultOutputFormat);
+    MILLRACE_RETURN_IF_ERROR(TakeQueryText(request, "output_format", format_name));
+    MILLRACE_ASSIGN_OR_RETURN(const OutputFormat format, ParseOutputFormat(format_name));
     body = std::move(parsed);
-    MILLRACE_RETURN_IF_ERROR(TakeFlag(request, kSsmlFlag, body.ssml));
-    if (request.has_param(kTextFormatParameter))
-      body.text_format = request.get_param_value(kTextFormatParameter);
+    MILLRACE_RETURN_IF_ERROR(TakeQueryFlag(request, kSsmlFlag, body.ssml));
+    MILLRACE_RETURN_IF_ERROR(TakeQueryText(request, kTextFormatParameter, body.text_format));
     MILLRACE_ASSIGN_OR_RETURN(body.speech.text_format,
                               ChooseTextFormat(body.ssml, body.text_format));
     body.speech.format = format.format;

@@ -15,9 +15,6 @@ inline constexpr char kSsmlFlag[] = "enable_ssml_parsing";
 // Our own, which says what texts are by a name that the protocols share.
 inline constexpr char kTextFormatParameter[] = "text_format";
 
-// Reads a parameter that is true or false, and may be missing. InvalidArgument names it.
-absl::Status TakeFlag(const httplib::Request& request, const char* name, bool& out);
-
 // Returns what texts are by these two parameters; an empty name was not given. InvalidArgument
 // names text_format.
 absl::StatusOr<SpeechTextFormat> ChooseTextFormat(bool ssml, std::string_view name);

@@ -15,6 +15,7 @@
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/query.h"
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
@@ -72,7 +73,10 @@ class OpenAiRoutes {
   void Voices(const httplib::Request& request, httplib::Response& response) {
     if (!Allowed(request, response)) return;
     std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
-    if (const std::string name = request.get_param_value("model"); !name.empty()) {
+    std::string name;
+    if (const absl::Status status = TakeQueryText(request, "model", name); !status.ok())
+      return SendOpenAiError(response, status);
+    if (!name.empty()) {
       absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = names_.ModelsMeantBy(name);
       if (!meant.ok()) return SendOpenAiError(response, meant.status());
       models = *std::move(meant);
