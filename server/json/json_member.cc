@@ -1,6 +1,7 @@
 #include "server/json/json_member.h"
 
-#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "models/core/errors.h"
 #include "models/core/shown.h"
@@ -67,8 +68,12 @@ absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max,
 
 absl::Status TakeFloat(const json& value, std::string_view name, std::string_view allowed,
                        float& out) {
-  if (!value.is_number()) return WrongType(name, StrCat("a number of ", allowed), value);
-  out = static_cast<float>(std::clamp(value.get<double>(), -1e30, 1e30));
+  const std::string wanted = StrCat("a number of ", allowed);
+  if (!value.is_number()) return WrongType(name, wanted, value);
+  const auto number = value.get<double>();
+  if (std::abs(number) > std::numeric_limits<float>::max())
+    return InvalidArgument(name, ": ", value.dump(), " is not allowed; it is ", wanted);
+  out = static_cast<float>(number);
   return absl::OkStatus();
 }
 

@@ -27,8 +27,7 @@ absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& 
 // allowed: as an error shows it, where the range is checked further later; empty: 0..max.
 absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uint64_t max,
                          uint64_t& out, std::string_view allowed = {});
-// Reads a number whose range is checked later; a number that a float cannot hold becomes one
-// outside of any range.
+// Reads a number whose range is checked later, if a float can hold it.
 absl::Status TakeFloat(const nlohmann::json& value, std::string_view name, std::string_view allowed,
                        float& out);
 
