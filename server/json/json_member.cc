@@ -54,6 +54,14 @@ absl::Status TakeBool(const json& value, std::string_view name, bool& out) {
   return absl::OkStatus();
 }
 
+absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
+  const std::string text = value.is_string() ? value.get<std::string>() : JsonText(value);
+  const bool yes = text == "true" || text == "1";
+  if (!yes && text != "false" && text != "0") return WrongType(name, "true or false", value);
+  out = yes;
+  return absl::OkStatus();
+}
+
 absl::Status TakeInteger(const json& value, std::string_view name, uint64_t max, uint64_t& out,
                          std::string_view allowed) {
   const std::string wanted =

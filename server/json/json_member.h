@@ -24,6 +24,8 @@ absl::Status TakeString(const nlohmann::json& value, std::string_view name, std:
 absl::Status TakeStrings(const nlohmann::json& value, std::string_view name,
                          std::vector<std::string>& out);
 absl::Status TakeBool(const nlohmann::json& value, std::string_view name, bool& out);
+// Reads true or false, which a form has as text, and some clients have as 0 or 1.
+absl::Status TakeFlag(const nlohmann::json& value, std::string_view name, bool& out);
 // allowed: as an error shows it, where the range is checked further later; empty: 0..max.
 absl::Status TakeInteger(const nlohmann::json& value, std::string_view name, uint64_t max,
                          uint64_t& out, std::string_view allowed = {});

@@ -52,21 +52,6 @@ bool IsEmpty(const json& value) {
          (value.is_array() && value.empty()) || (value.is_boolean() && !value.get<bool>());
 }
 
-// Reads true or false, which a form has as a number.
-absl::Status TakeFlag(const json& value, std::string_view name, bool& out) {
-  const std::string text = value.is_string() ? value.get<std::string>() : std::string();
-  if (value.is_boolean()) {
-    out = value.get<bool>();
-  } else if (value == 1 || text == "1" || text == "true") {
-    out = true;
-  } else if (value == 0 || text == "0" || text == "false") {
-    out = false;
-  } else {
-    return WrongType(name, "true or false", value);
-  }
-  return absl::OkStatus();
-}
-
 // Returns true if it is one that is known and has no effect.
 absl::StatusOr<bool> TakeSplitting(const json& value) {
   const std::string splitting = value.is_string() ? value.get<std::string>() : value.dump();

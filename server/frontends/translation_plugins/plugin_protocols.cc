@@ -181,7 +181,7 @@ absl::StatusOr<PluginRequest> WithHtml(const json& members, absl::StatusOr<Plugi
   const json* value = Find(members, "html");
   if (!request.ok() || value == nullptr) return request;
   bool html = false;
-  MILLRACE_RETURN_IF_ERROR(TakeBool(*value, "html", html));
+  MILLRACE_RETURN_IF_ERROR(TakeFlag(*value, "html", html));
   if (html) request->translation.input.format = models::TextFormat::kHtml;
   return request;
 }

@@ -52,6 +52,19 @@ TEST(PluginProtocolsTest, WhatSharesThePathOfLibreTranslateIsToldApartByItsMembe
   EXPECT_EQ(request->translation.input.format, models::TextFormat::kHtml);
 }
 
+TEST(PluginProtocolsTest, AFormHasTruthValuesAsText) {
+  const auto format_of = [](const json& html) {
+    const auto request =
+        At("/translate/batch").parse({{"texts", "a"}, {"to", "pt"}, {"html", html}});
+    EXPECT_TRUE(request.ok()) << request.status();
+    return request.ok() ? request->translation.input.format : models::TextFormat::kMarkdown;
+  };
+  for (const json& html : {json("true"), json("1")})
+    EXPECT_EQ(format_of(html), models::TextFormat::kHtml);
+  for (const json& html : {json("false"), json("0")})
+    EXPECT_EQ(format_of(html), models::TextFormat::kText);
+}
+
 TEST(PluginProtocolsTest, WrongMembersAreNamed) {
   EXPECT_EQ(Error("/imme", {{"target_lang", "pt"}}), "text_list: is missing");
   EXPECT_EQ(Error("/imme", {{"text_list", {"a"}}}), "target_lang: is missing");
@@ -65,7 +78,7 @@ TEST(PluginProtocolsTest, WrongMembersAreNamed) {
   EXPECT_THAT(Error("/deeplx", {{"text", "a"}, {"target_lang", "PT"}, {"tag_handling", "x"}}),
               HasSubstr("tag_handling: 'x'"));
   EXPECT_EQ(Error("/translate/batch", {{"text", "a"}, {"to", "pt"}}), "texts: is missing");
-  EXPECT_THAT(Error("/translate/batch", {{"texts", {"a"}}, {"to", "pt"}, {"html", 1}}),
+  EXPECT_THAT(Error("/translate/batch", {{"texts", {"a"}}, {"to", "pt"}, {"html", 2}}),
               HasSubstr("html: must be true or false"));
 }
 
