@@ -84,11 +84,14 @@ def test_id_comes_back(daemon, longest):
     assert infer(daemon, null_request(id=longest)).id == longest
 
 
-def test_parameters_are_accepted_and_ignored(daemon):
+def test_parameters_without_effect_are_named(daemon):
     request = null_request()
     request.parameters["priority"].int64_param = 3
+    request.parameters["timeout"].int64_param = 1_000_000
     request.inputs[0].parameters["anything"].string_param = "x"
-    assert len(infer(daemon, request).outputs) == 1
+    response, call = daemon.kserve.ModelInfer.with_call(request, timeout=60)
+    assert len(response.outputs) == 1
+    assert dict(call.trailing_metadata())["warning"] == '299 millrace "ignored members: parameters.priority, inputs[0].parameters.anything"'
 
 
 def echo_request(order="ABC", outputs=(), size=3, raw=True):

@@ -155,6 +155,14 @@ def test_statistics_count_other_protocols_too(daemon, client):
     assert translated() == before + 1
 
 
+def test_members_without_effect_are_named(daemon):
+    request = null_body(parameters={"priority": 3, "timeout": 1_000_000}, output=[])
+    request["inputs"][0]["parameters"] = {"anything": {"deep": [1]}}
+    status, headers, _ = post(daemon, request)
+    assert (status, headers["Warning"]) == (200, '299 millrace "ignored members: inputs[0].parameters.anything, parameters.priority, output"')
+    assert post(daemon, null_body())[1]["Warning"] is None
+
+
 def test_a_body_of_its_own_is_the_only_input(daemon):
     status, headers, body = post(daemon, VALUES.tobytes(), Inference_Header_Content_Length="0")
     assert (status, headers["Content-Type"]) == (200, "application/octet-stream")

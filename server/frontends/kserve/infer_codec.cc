@@ -13,6 +13,7 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/kserve/infer_tensors.h"
 
 namespace millrace::server {
@@ -148,31 +149,38 @@ bool IsUnset(const inference::InferParameter& parameter) {
       return parameter.uint64_param() == 0;
     case inference::InferParameter::kStringParam:
       return parameter.string_param().empty();
+    case inference::InferParameter::kBoolParam:
+      return !parameter.bool_param();
     default:
       return false;
   }
 }
 
 template <typename Parameters>
-absl::Status CheckInferParameters(const Parameters& parameters,
-                                  absl::FunctionRef<std::string()> owner) {
+absl::Status IgnoreInferParameters(const Parameters& parameters,
+                                   absl::FunctionRef<std::string()> owner,
+                                   std::vector<std::string>& ignored) {
   for (const auto& [name, value] : parameters) {
     if (IsUnset(value)) continue;
-    MILLRACE_RETURN_IF_ERROR(CheckInferParameter(
-        name, [&, &known = name] { return StrCat(owner(), "parameters.", known); }));
+    MILLRACE_RETURN_IF_ERROR(IgnoreInferParameter(
+        name, [&, &given = name] { return StrCat(owner(), "parameters.", given); }, ignored));
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckAllParameters(const ModelInferRequest& request) {
-  absl::Status status = CheckInferParameters(request.parameters(), [] { return std::string(); });
+absl::Status IgnoreAllParameters(const ModelInferRequest& request,
+                                 std::vector<std::string>& ignored) {
+  absl::Status status = IgnoreInferParameters(
+      request.parameters(), [] { return std::string(); }, ignored);
+  std::erase(ignored, "parameters.timeout");
   for (int i = 0; i < request.inputs_size() && status.ok(); ++i) {
-    status = CheckInferParameters(request.inputs(i).parameters(),
-                                  [i] { return StrCat(InputName(static_cast<size_t>(i)), "."); });
+    status = IgnoreInferParameters(
+        request.inputs(i).parameters(),
+        [i] { return StrCat(InputName(static_cast<size_t>(i)), "."); }, ignored);
   }
   for (int i = 0; i < request.outputs_size() && status.ok(); ++i) {
-    status = CheckInferParameters(request.outputs(i).parameters(),
-                                  [i] { return StrCat("outputs[", i, "]."); });
+    status = IgnoreInferParameters(
+        request.outputs(i).parameters(), [i] { return StrCat("outputs[", i, "]."); }, ignored);
   }
   return status;
 }
@@ -194,9 +202,10 @@ absl::StatusOr<std::optional<Duration>> TakeTimeout(const ModelInferRequest& req
 }  // namespace
 
 absl::StatusOr<models::InferInput> DecodeInfer(ModelInferRequest& request,
-                                               const models::ModelInfo& model) {
+                                               const models::ModelInfo& model,
+                                               std::vector<std::string>& ignored) {
   const auto inputs = static_cast<size_t>(request.inputs_size());
-  MILLRACE_RETURN_IF_ERROR(CheckAllParameters(request));
+  MILLRACE_RETURN_IF_ERROR(IgnoreAllParameters(request, ignored));
   MILLRACE_RETURN_IF_ERROR(CheckInputCount(inputs, model));
   if (request.raw_input_contents_size() != 0 &&
       request.raw_input_contents_size() != request.inputs_size()) {
@@ -242,7 +251,9 @@ absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services
                             services.models.FindForTask(models::Task::kInfer, request.model_name(),
                                                         request.model_version()));
   id_ = request.id();
-  MILLRACE_ASSIGN_OR_RETURN(models::InferInput input, DecodeInfer(request, model->info()));
+  std::vector<std::string> ignored;
+  MILLRACE_ASSIGN_OR_RETURN(models::InferInput input, DecodeInfer(request, model->info(), ignored));
+  if (!ignored.empty()) warning_ = IgnoredMembersWarning(ignored);
   MILLRACE_ASSIGN_OR_RETURN(const std::optional<Duration> timeout, TakeTimeout(request));
   return Work{.model = std::move(model), .input = std::move(input), .timeout = timeout};
 }

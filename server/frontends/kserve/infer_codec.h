@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,8 +19,10 @@ namespace millrace::server {
 // INVALID_ARGUMENT with the field, the value and what is allowed.
 //
 // Moves raw contents out of the message instead of copying them.
+// ignored: gets the names of parameters that have no effect.
 absl::StatusOr<models::InferInput> DecodeInfer(inference::ModelInferRequest& request,
-                                               const models::ModelInfo& model);
+                                               const models::ModelInfo& model,
+                                               std::vector<std::string>& ignored);
 void EncodeInfer(models::InferOutput output, inference::ModelInferResponse& response);
 
 // The task of ModelInfer; see UnaryCall.
@@ -32,9 +35,11 @@ class InferTask {
     output_ = std::get<models::InferOutput>(std::move(output));
   }
   absl::Status End(const absl::Status& status, const RequestRun& run, ByteBuffer& reply);
+  const std::string& warning() const { return warning_; }
 
  private:
   std::string id_;
+  std::string warning_;
   models::InferOutput output_;
 };
 

@@ -78,7 +78,8 @@ absl::Status CheckInferId(std::string_view id) {
 
 std::string InputName(size_t index) { return StrCat("inputs[", index, "]"); }
 
-absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::string()> where) {
+absl::Status IgnoreInferParameter(std::string_view name, absl::FunctionRef<std::string()> where,
+                                  std::vector<std::string>& ignored) {
   constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
       {"sequence_id", "is not supported; no model here keeps a state between requests"},
       {"classification", "is not supported; ask for the output and sort it"},
@@ -86,7 +87,13 @@ absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::s
   for (const auto& [refused, why] : kRefused) {
     if (name == refused) return InvalidArgument(where(), ": ", why);
   }
+  AddIgnored(where(), ignored);
   return absl::OkStatus();
+}
+
+void AddIgnored(std::string name, std::vector<std::string>& ignored) {
+  constexpr size_t kMost = 16;
+  if (ignored.size() < kMost) ignored.push_back(std::move(name));
 }
 
 std::optional<Duration> InferTimeout(uint64_t microseconds) {

@@ -21,9 +21,13 @@ namespace millrace::server {
 inline constexpr size_t kMaxInferIdBytes = 128;
 absl::Status CheckInferId(std::string_view id);
 
-// Returns OK for a parameter of a request, an input or an output that may be ignored. Those of
-// Triton's that would change the answer are refused. `where` names the parameter.
-absl::Status CheckInferParameter(std::string_view name, absl::FunctionRef<std::string()> where);
+// Adds a parameter of a request, an input or an output that has no effect to `ignored`, as `where`
+// names it. Those of Triton's that would change the answer are refused.
+absl::Status IgnoreInferParameter(std::string_view name, absl::FunctionRef<std::string()> where,
+                                  std::vector<std::string>& ignored);
+
+// Adds a name to those that were ignored. Only as many are kept as a warning tells of.
+void AddIgnored(std::string name, std::vector<std::string>& ignored);
 
 // Returns the time that Triton's parameter "timeout" gives a request; 0: none is given.
 std::optional<Duration> InferTimeout(uint64_t microseconds);

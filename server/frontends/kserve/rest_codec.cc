@@ -143,6 +143,7 @@ absl::StatusOr<RestInferRequest> DecodeRestInfer(std::string body,
   }
   request.form.binary_outputs = head.binary_outputs;
   request.form.id = std::move(head.id);
+  request.form.ignored = std::move(head.ignored);
   request.timeout_us = head.timeout_us;
   request.input = std::move(head.input);
   return request;

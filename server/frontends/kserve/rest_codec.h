@@ -23,6 +23,7 @@ struct RestInferForm {
   std::string id;               // empty: none
   bool binary_outputs = false;  // outputs come as binary data, where they are not named
   std::vector<std::pair<std::string, bool>> binary_output = {};
+  std::vector<std::string> ignored = {};  // members of the request that had no effect
 
   bool IsBinary(std::string_view output) const;
 };

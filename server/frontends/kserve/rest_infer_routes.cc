@@ -14,6 +14,7 @@
 #include "models/core/strings.h"
 #include "server/frontends/http/error_status.h"
 #include "server/frontends/http/response_headers.h"
+#include "server/frontends/kserve/infer_tensors.h"
 #include "server/frontends/kserve/rest_codec.h"
 #include "server/frontends/kserve/rest_infer_reply.h"
 #include "server/http/form.h"
@@ -56,6 +57,7 @@ class RestInferRoutes {
       return SendErrorStatus(response, absl::CancelledError("the caller went away"));
     }
     SetRateLimitHeaders(reply->run(), response);
+    if (!form.ignored.empty()) response.set_header("Warning", IgnoredMembersWarning(form.ignored));
     if (!end->ok()) return SendErrorStatus(response, *end);
     absl::StatusOr<RestInferAnswer> answer = EncodeRestInfer(reply->output(), form, reply->model());
     if (!answer.ok()) {

@@ -113,11 +113,14 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       seen |= bit;
       return true;
     }
+    if (again_ || place() == RestPlace::kSkipped) return true;
+    const auto where = [&] { return StrCat(Prefix(place()), name); };
     const bool is_parameter = place() == RestPlace::kRequestParameters ||
                               place() == RestPlace::kInputParameters ||
                               place() == RestPlace::kOutputParameters;
-    return !is_parameter ||
-           Keep(CheckInferParameter(name, [&] { return StrCat(Prefix(place()), name); }));
+    if (is_parameter) return Keep(IgnoreInferParameter(name, where, head_.ignored));
+    AddIgnored(where(), head_.ignored);
+    return true;
   }
 
   bool end_object() override {

@@ -28,13 +28,14 @@ struct RestInferHead {
   std::vector<Input> inputs;
   bool binary_outputs = false;  // where an output does not say
   std::vector<std::optional<bool>> binary_output;
+  std::vector<std::string> ignored;  // members that have no effect
 };
 
 // Reads that JSON, and checks its tensors for a model. Elements become a tensor's data as they are
 // read, so that no tree of them is kept: it would take many times as much memory as the body. Where
 // a tensor's data come before its name, type and shape, the JSON is read a second time for them.
 //
-// Members that are not known are skipped; null stands for a member that is missing.
+// Members that are not known are ignored; null stands for a member that is missing.
 absl::Status ReadRestInfer(std::string_view json, const models::ModelInfo& model,
                            RestInferHead& head);
 

@@ -21,7 +21,8 @@ const models::ModelInfo kTwo =
     ModelWith({Spec("A", DataType::kFp32, {2}), Spec("B", DataType::kInt64, {-1, 2})});
 
 absl::Status Decode(ModelInferRequest request, const models::ModelInfo& model) {
-  return DecodeInfer(request, model).status();
+  std::vector<std::string> ignored;
+  return DecodeInfer(request, model, ignored).status();
 }
 
 ModelInferRequest RawRequest(const std::string& datatype, const std::vector<int64_t>& shape,
@@ -37,7 +38,8 @@ TEST(DecodeInferTest, TakesRawContentsAsTheyAre) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 3;
   ModelInferRequest request = RawRequest("FP32", {64}, Bytes(values));
   request.add_outputs()->set_name("OUT");
-  const auto input = DecodeInfer(request, kNull);
+  std::vector<std::string> ignored;
+  const auto input = DecodeInfer(request, kNull, ignored);
   ASSERT_TRUE(input.ok()) << input.status();
   ASSERT_EQ(input->inputs.size(), 1U);
   EXPECT_EQ(input->inputs[0].name, "INPUT0");
@@ -48,13 +50,26 @@ TEST(DecodeInferTest, TakesRawContentsAsTheyAre) {
   EXPECT_TRUE(request.raw_input_contents(0).empty());  // moved, not copied
 }
 
+TEST(DecodeInferTest, ParametersWithoutEffectAreNamed) {
+  ModelInferRequest request = RawRequest("FP32", {64}, std::string(256, '\0'));
+  auto& parameters = *request.mutable_parameters();
+  parameters["priority"].set_uint64_param(3);
+  parameters["timeout"].set_int64_param(5);
+  parameters["sequence_start"].set_bool_param(false);
+  (*request.mutable_inputs(0)->mutable_parameters())["anything"].set_string_param("x");
+  std::vector<std::string> ignored;
+  ASSERT_TRUE(DecodeInfer(request, kNull, ignored).ok());
+  EXPECT_THAT(ignored, ElementsAre("parameters.priority", "inputs[0].parameters.anything"));
+}
+
 TEST(DecodeInferTest, InputsMayComeInAnyOrder) {
   ModelInferRequest request;
   AddInput(request, "B", "INT64", {1, 2});
   AddInput(request, "A", "FP32", {2});
   request.add_raw_input_contents(Bytes<int64_t>({7, 8}));
   request.add_raw_input_contents(Bytes<float>({1, 2}));
-  const auto input = DecodeInfer(request, kTwo);
+  std::vector<std::string> ignored;
+  const auto input = DecodeInfer(request, kTwo, ignored);
   ASSERT_TRUE(input.ok()) << input.status();
   EXPECT_EQ(input->inputs[0].name, "B");
   EXPECT_EQ(input->inputs[0].data, Bytes<int64_t>({7, 8}));

@@ -16,7 +16,8 @@ absl::StatusOr<std::string> DecodeTyped(DataType type, int64_t elements,
   const models::ModelInfo model = ModelWith({Spec("X", type, {-1})});
   ModelInferRequest request;
   fill(*AddInput(request, "X", std::string(ToString(type)), {elements}).mutable_contents());
-  auto input = DecodeInfer(request, model);
+  std::vector<std::string> ignored;
+  auto input = DecodeInfer(request, model, ignored);
   if (!input.ok()) return input.status();
   return input->inputs[0].data;
 }
@@ -159,7 +160,8 @@ absl::Status DecodeRawBytes(int64_t elements, const std::string& raw) {
   ModelInferRequest request;
   AddInput(request, "X", "BYTES", {elements});
   request.add_raw_input_contents(raw);
-  return DecodeInfer(request, model).status();
+  std::vector<std::string> ignored;
+  return DecodeInfer(request, model, ignored).status();
 }
 
 TEST(RawBytesTest, GoodLayoutIsTaken) {
