@@ -27,18 +27,24 @@ std::string EndOf(std::string_view text) {
 
 }  // namespace
 
+absl::StatusOr<models::AudioEncoderOptions> CheckStreamOptions(SpeechRequest options,
+                                                               const Services& services) {
+  options.text.assign(1, '1');  // every language reads digits, and not all read Latin letters
+  options.text_format = SpeechTextFormat::kPlain;
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto probe, MakeSpeechWork(std::move(options), models::AudioContainer::kStream, 1, services));
+  MILLRACE_RETURN_IF_ERROR(probe.work.model->model().Validate(probe.work.input));
+  return probe.encoding;
+}
+
 absl::Status TextStream::Configure(SpeechRequest config) {
   // All of the stream is spoken by the model that is chosen now.
   const SpeechNames names(services().models, services().voice_aliases);
   MILLRACE_RETURN_IF_ERROR(names.Resolve(config));
   config_ = std::move(config);
-  SpeechRequest digit = *config_;
-  digit.text.assign(1, '1');  // every language reads digits, and not all read Latin letters
-  digit.text_format = SpeechTextFormat::kPlain;
-  MILLRACE_ASSIGN_OR_RETURN(
-      auto probe, MakeSpeechWork(std::move(digit), models::AudioContainer::kStream, 1, services()));
-  audio_.Start(probe.encoding);
-  return probe.work.model->model().Validate(probe.work.input);
+  MILLRACE_ASSIGN_OR_RETURN(const auto encoding, CheckStreamOptions(*config_, services()));
+  audio_.Start(encoding);
+  return absl::OkStatus();
 }
 
 absl::Status TextStream::Push(std::string_view text, bool flush) {

@@ -18,6 +18,10 @@
 
 namespace millrace::server {
 
+// Checks how texts would be spoken, before there are any. Returns the form of their audio.
+absl::StatusOr<models::AudioEncoderOptions> CheckStreamOptions(SpeechRequest options,
+                                                               const Services& services);
+
 // Speaks a text that is still being written, as one request of any protocol. Complete sentences
 // that have arrived are spoken as one job after another, so the request queues like any other and
 // occupies no worker while it waits for text.

@@ -374,6 +374,8 @@ def test_vllm_omni_speaks_markup(daemon):
     ({"type": "input.text", "text": 5}, "text: must be a string"),
     ({"type": "session.config", "response_format": "aac"}, "response_format: 'aac' is not available"),
     ({"type": "session.config", "text_format": "html"}, "text_format: 'html' is not allowed; it is text, tags or ssml"),
+    ({"type": "session.config", "split_granularity": "clause"}, "split_granularity: 'clause' is not available; sentence is"),
+    ({"type": "session.config", "voice": "joe", "speed": 9}, "speed: 9 is not allowed; it is 0.25..4"),
     ({"type": "session.config", "ref_audio": "x"}, "ref_audio: voices cannot be cloned"),
     ({"type": "session.config", "voice": "nobody"}, "nobody"),
     ({"type": "session.config", "response_format": "mp3", "stream_audio": True}, "stream_audio: needs the response_format pcm"),

@@ -33,6 +33,13 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
     if (speech.language == "Auto") speech.language.clear();
     return status;
   }
+  if (name == "split_granularity") {
+    std::string granularity;
+    MILLRACE_RETURN_IF_ERROR(TakeString(value, name, granularity));
+    if (granularity == "sentence") return absl::OkStatus();
+    return InvalidArgument(std::string_view(name), ": ", Shown(granularity),
+                           " is not available; sentence is");
+  }
   if (name == "ref_audio" || name == "ref_text") {
     return InvalidArgument(std::string_view(name), ": voices cannot be cloned; name one as voice");
   }

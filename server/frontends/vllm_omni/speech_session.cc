@@ -77,9 +77,11 @@ absl::Status SpeechSession::Handle(const nlohmann::json& message) {
     if (utterance_ != nullptr) {
       return FailedPrecondition("session.config: comes before the input.done of the text before");
     }
-    absl::StatusOr<SessionConfig> config = ParseSessionConfig(message, *context_.names);
-    if (config.ok()) config_ = *std::move(config);
-    return config.status();
+    if (failed_) AddEnd(absl::OkStatus());
+    MILLRACE_ASSIGN_OR_RETURN(SessionConfig config, ParseSessionConfig(message, *context_.names));
+    MILLRACE_RETURN_IF_ERROR(CheckStreamOptions(config.speech, context_.services).status());
+    config_ = std::move(config);
+    return absl::OkStatus();
   }
   if (type == "input.text") return AddText(message);
   if (type == "input.done") return EndUtterance();
@@ -98,6 +100,7 @@ absl::Status SpeechSession::AddText(const nlohmann::json& message) {
   const auto found = message.find("text");
   if (found == message.end()) return InvalidArgument("text: is missing");
   MILLRACE_RETURN_IF_ERROR(TakeString(*found, "text", text));
+  if (failed_) return absl::OkStatus();
   if (utterance_ == nullptr) {
     utterance_ =
         std::make_shared<TextSpeech>(context_.services, Method::kVllmOmniTextStream,
@@ -191,13 +194,16 @@ void SpeechSession::EndSentence(bool error) {
 void SpeechSession::AddEnd(const absl::Status& status) {
   EndSentence(!status.ok());
   if (!status.ok()) ReplyError(Message(status));
+  overdue_ = false;
+  // The client, which does not know yet, still sends the rest of the text.
+  failed_ = !status.ok() && !utterance_ended_;
+  if (failed_) return;
   Reply({{"type", "session.done"},
          {"utterance_index", utterances_},
          {"total_sentences", sentences_}});
   ++utterances_;
   sentences_ = 0;
   utterance_ended_ = false;
-  overdue_ = false;
 }
 
 void SpeechSession::OnAllSent() {

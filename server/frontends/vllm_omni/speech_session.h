@@ -55,7 +55,8 @@ class SpeechSession final : public WebSocketSession {
   // Adds the messages of a piece to the replies.
   void AddPiece(const SpokenPiece& piece);
   void EndSentence(bool error);
-  // Adds the messages that end the utterance.
+  // Adds the messages that end the utterance; those of one that fails before its text is complete
+  // in two parts, as the client waits for the end behind its input.done.
   void AddEnd(const absl::Status& status);
   void Reply(const nlohmann::ordered_json& message);
   void ReplyError(std::string_view message);
@@ -67,6 +68,7 @@ class SpeechSession final : public WebSocketSession {
   std::shared_ptr<TextSpeech> utterance_;
   bool utterance_ended_ = false;  // its text is complete
   bool overdue_ = false;          // it has been told to end
+  bool failed_ = false;           // its error was told, and its input.done has not come
   size_t utterances_ = 0;         // complete utterances
   size_t sentences_ = 0;          // sentences of the utterance that were begun
   bool in_sentence_ = false;

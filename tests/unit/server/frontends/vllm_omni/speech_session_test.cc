@@ -190,6 +190,31 @@ TEST_F(SpeechSessionTest, AnErrorEndsItsUtteranceAlone) {
   EXPECT_EQ(ReadUtterance(*session).back(), "session.done 1 1");
 }
 
+TEST_F(SpeechSessionTest, ATextThatFailsEarlyHasOneEnd) {
+  const auto session = Connect();
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "bad. And then"}});
+  EXPECT_EQ(Read(*session), "error cannot speak that");
+  Send(*session, {{"type", "input.text"}, {"text", " nothing of the rest."}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(Read(*session), "session.done 0 0");
+  Send(*session, {{"type", "input.text"}, {"text", "Good"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(ReadUtterance(*session).back(), "session.done 1 1");
+}
+
+TEST_F(SpeechSessionTest, AConfigurationEndsATextThatFailed) {
+  const auto session = Connect();
+  Send(*session, config_);
+  Send(*session, {{"type", "input.text"}, {"text", "bad. And then"}});
+  EXPECT_EQ(Read(*session), "error cannot speak that");
+  Send(*session, config_);
+  EXPECT_EQ(Read(*session), "session.done 0 0");
+  Send(*session, {{"type", "input.text"}, {"text", "Good"}});
+  Send(*session, {{"type", "input.done"}});
+  EXPECT_EQ(ReadUtterance(*session).back(), "session.done 1 1");
+}
+
 TEST_F(SpeechSessionTest, WhatIsWrongIsNamedAndTheSessionGoesOn) {
   const auto session = Connect();
   const std::pair<json, std::string> cases[] = {
@@ -201,6 +226,10 @@ TEST_F(SpeechSessionTest, WhatIsWrongIsNamedAndTheSessionGoesOn) {
        "text_format: 'SSML' is not allowed; it is text, tags or ssml"},
       {{{"type", "session.config"}, {"text_format", 1}},
        "text_format: must be a string, not number '1'"},
+      {{{"type", "session.config"}, {"split_granularity", "clause"}},
+       "split_granularity: 'clause' is not available; sentence is"},
+      {{{"type", "session.config"}, {"speed", 1e39}},
+       "speed: 1e+39 is not allowed; it is a number of 0.25..4"},
       {{{"type", "session.config"}, {"ref_audio", "x"}},
        "ref_audio: voices cannot be cloned; name one as voice"},
       {json::array(), "the message must be a JSON object, not array '[]'"},
@@ -238,6 +267,7 @@ TEST_F(SpeechSessionTest, AnUtteranceLastsNoLongerThanARequestMay) {
   Send(*session, {{"type", "input.text"}, {"text", "and then"}});
   Clock().Advance(seconds(100));
   EXPECT_EQ(Read(*session), "error the text has lasted as long as one may");
+  Send(*session, {{"type", "input.done"}});
   EXPECT_EQ(Read(*session), "session.done 0 0");
 }
 
