@@ -26,7 +26,7 @@ namespace {
 constexpr char kServeFooter[] =
     "\nEach option is also an environment variable and a key of the TOML file of --config:\n"
     "--queue-size 64, MILLRACE_QUEUE_SIZE=64, queue_size = 64. A flag wins over a variable, a "
-    "variable over the file.\n"
+    "variable over the file, and of a flag that is given twice the last value holds.\n"
     "--print-config shows every value and where it came from.\n"
     "Front ends of this build: ";
 
@@ -73,7 +73,9 @@ GivenValues GivenFlags(const ServeFlags& flags) {
     const std::string flag = FlagOf(option->name);
     std::string value = parsed->results().back();
     if (value.empty() && option->literal == Option::Literal::kBool) value = "true";
-    values[option->name] = {std::move(value), flag, StrCat("flag ", flag)};
+    std::string origin = StrCat("flag ", flag);
+    if (parsed->count() > 1) absl::StrAppend(&origin, ", the last of ", parsed->count());
+    values[option->name] = {std::move(value), flag, std::move(origin)};
   }
   return values;
 }

@@ -52,6 +52,13 @@ TEST(PrecedenceTest, FlagThenVariableThenFileThenDefault) {
   }
 }
 
+TEST(PrecedenceTest, TheLastOfAFlagHoldsAndIsSaidToBe) {
+  const ServeCommand command =
+      Parse<ServeCommand>({"serve", "--queue-size", "30", "--queue-size", "40"}, {});
+  EXPECT_EQ(command.config.queue_size, 40U);
+  EXPECT_EQ(command.origins.at("queue-size"), "flag --queue-size, the last of 2");
+}
+
 TEST(PrecedenceTest, FileMayComeFromTheEnvironment) {
   const ConfigFile file("workers = 7\n");
   EXPECT_EQ(Parse<ServeCommand>({"serve"}, {{"MILLRACE_CONFIG", file.path()}}).config.workers, 7);
