@@ -4,6 +4,7 @@
 #include <optional>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -179,7 +180,7 @@ struct Grammar {
     app.set_help_all_flag("");
     app.require_subcommand(0, 1);
     app.allow_extras();
-    app.add_flag("--version", version, "Print the version");
+    app.add_flag("-V,--version", version, "Print the version");
     serve = app.add_subcommand("serve", "Serve the models of a repository");
     check =
         app.add_subcommand("check", "Check the options and the models of `serve` without serving");
@@ -235,9 +236,14 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
   const CLI::App& check = *grammar.check;
   const ClientCommands& clients = *grammar.clients;
 
+  // CLI11 takes the arguments in reverse order. `help serve` is `serve --help`.
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  if (!reversed.empty() && reversed.back() == "help") {
+    reversed.pop_back();
+    reversed.insert(reversed.begin(), "--help");
+  }
   try {
-    // CLI11 takes the arguments in reverse order.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     const std::vector<CLI::App*> given = app.get_subcommands();
     if (error.get_exit_code() != 0) {
@@ -250,6 +256,8 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
       }
       return UsageError(WordsOf(error), given.empty() ? "" : given[0]->get_name());
     }
+    if (given.empty() && !app.remaining().empty())
+      return UnexpectedArgument(app, app.remaining()[0], false);
     std::ostringstream out;
     app.exit(error, out, out);
     return EarlyExit{kExitOk, out.str(), ""};

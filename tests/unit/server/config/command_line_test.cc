@@ -272,6 +272,23 @@ TEST(ClientProgramTest, KnowsTheExecutorsOfServeWhereTheyCanBeReadTwice) {
 TEST(CommandsTest, Version) {
   Parse<VersionCommand>({"version"});
   Parse<VersionCommand>({"--version"});
+  Parse<VersionCommand>({"-V"});
+}
+
+TEST(CommandsTest, HelpIsACommandToo) {
+  const auto help = [](const Arguments& arguments) {
+    const EarlyExit exit = Refused(arguments);
+    EXPECT_EQ(exit.status, kExitOk) << exit.err;
+    return exit.out;
+  };
+  EXPECT_EQ(help({"help"}), help({"--help"}));
+  EXPECT_EQ(help({"help", "load"}), help({"load", "--help"}));
+  EXPECT_NE(help({"help", "load"}), help({"--help"}));
+  for (const Arguments& arguments : {Arguments{"help", "transalte"}, {"transalte", "--help"}}) {
+    const EarlyExit exit = Refused(arguments);
+    EXPECT_EQ(exit.status, kExitUsage);
+    EXPECT_TRUE(Has(exit.err, "unknown command transalte, did you mean translate?")) << exit.err;
+  }
 }
 
 TEST(CommandsTest, Translate) {
