@@ -107,5 +107,6 @@ def test_every_route_is_described_and_every_description_is_served(daemon):
     for method, path in sorted(described):
         status, headers, _ = ask(daemon, re.sub(r"\{\w+\}", "live" if path.startswith("/console/") else "x", path), None, "OPTIONS")
         assert status == 204 and method in headers["Allow"], (method, path, status)
+    assert ask(daemon, "/spec", None, "GET")[2] == answer
     status, headers, page = ask(daemon, "/docs", None, "GET")
     assert status == 200 and headers.get_content_type() == "text/html" and b"/v1/audio/speech" in page and b"<script" not in page

@@ -168,9 +168,12 @@ void AddOpenApiRoutes(HttpServer& server) {
   };
   const auto answers = std::make_shared<Answers>();
   HttpRoutes& routes = server.routes();
-  routes.Get("/openapi[.]json", [answers](const httplib::Request&, httplib::Response& response) {
-    response.set_content(answers->document, "application/json");
-  });
+  // LibreTranslate has its own at /spec.
+  for (const char* path : {"/openapi[.]json", "/spec"}) {
+    routes.Get(path, [answers](const httplib::Request&, httplib::Response& response) {
+      response.set_content(answers->document, "application/json");
+    });
+  }
   routes.Get("/docs", [answers](const httplib::Request&, httplib::Response& response) {
     response.set_header("Content-Security-Policy", "default-src 'none'");
     response.set_header("X-Content-Type-Options", "nosniff");
