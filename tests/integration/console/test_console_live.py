@@ -1,8 +1,10 @@
 """The live view of the console follows the server."""
 
+import itertools
 import re
 
 import console_page
+import pytest
 from playwright.sync_api import expect
 from wire.console import SECOND
 from wire.paths import NULL, PT_EN, VOICE
@@ -85,13 +87,18 @@ def test_old_figures_are_grey_without_a_server(daemon, open_page):
     expect(page.locator("#models button").first).to_be_enabled()
 
 
-def test_a_phone_shows_all_of_a_model(daemon, open_page):
-    page = open_page(daemon, "live", viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_shows_all_of_a_model(daemon, open_page, width):
+    page = open_page(daemon, "live", viewport={"width": width, "height": 844})
     row = page.locator("#models tr").first
     expect(row).to_be_visible()
-    for part in (row.locator("td.number").first, row.locator("td.number").last, row.locator(".badge"), row.get_by_role("button")):
-        box = part.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    boxes = [part.bounding_box() for part in (row.locator("b"), row.locator("td.number").first, row.locator("td.number").last, row.locator(".badge"),
+                                              row.get_by_role("button"))]
+    for box in boxes:
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    for one, other in itertools.combinations(boxes, 2):   # a gap is between any two
+        apart = max(max(one[at], other[at]) - min(one[at] + one[size], other[at] + other[size]) for at, size in (("x", "width"), ("y", "height")))
+        assert apart >= 4, (one, other)
     assert page.locator("#live .table-scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
 
 

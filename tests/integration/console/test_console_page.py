@@ -98,7 +98,7 @@ def test_the_key_is_asked_for_and_kept_in_memory_only(guarded, open_page):
 
 
 @pytest.mark.parametrize("tab", ["speak", "translate", "live", "shelf"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize("width", [320, 768, 1280])
 def test_nothing_is_wider_than_the_screen(daemon, open_page, tab, width):
     page = open_page(daemon, tab, viewport={"width": width, "height": 740})
     expect(page.locator("#status")).to_contain_text("Serving")
