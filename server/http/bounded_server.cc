@@ -107,11 +107,20 @@ int Refuse(int status, std::string message) {
 
 int Malformed(std::string_view what) { return Refuse(400, StrCat("malformed request: ", what)); }
 
+// Returns what all lines of a header say, as the list that they are together.
+std::string ValuesOf(const httplib::Request& request, const char* name) {
+  std::string values;
+  const auto [begin, end] = request.headers.equal_range(name);
+  for (auto line = begin; line != end; ++line)
+    absl::StrAppend(&values, line == begin ? "" : ", ", line->second);
+  return values;
+}
+
 // Refuses a header for its value.
 int RefuseHeader(int status, const httplib::Request& request, const char* name,
                  std::string_view allowed) {
-  return Refuse(status, StrCat(name, ": ", Shown(request.get_header_value(name)),
-                               " is not allowed; ", allowed));
+  return Refuse(status,
+                StrCat(name, ": ", Shown(ValuesOf(request, name)), " is not allowed; ", allowed));
 }
 
 // Refuses a path or a whole target for its length.
@@ -210,7 +219,7 @@ int BoundedServer::BodyRefusal(const httplib::Request& request, size_t max_body_
   const std::optional<uint64_t> length = ContentLength(request);
   if (!length) {
     return Malformed(StrCat("Content-Length must be one number, not ",
-                            Shown(request.get_header_value("Content-Length"))));
+                            Shown(ValuesOf(request, "Content-Length"))));
   }
   if (*length > max_body_bytes) return 413;
   if (!TakesBody(request)) return 0;

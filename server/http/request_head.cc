@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -17,6 +18,18 @@ namespace {
 // The empty line, with the end of the line before it; the other one is that of clients that end
 // lines without CR, and are told so.
 constexpr std::string_view kEnds[] = {"\n\r\n", "\n\n"};
+
+// Headers that have one value: of several, a proxy and this server could heed different ones.
+constexpr std::string_view kOfOneValue[] = {"Authorization",
+                                            "Content-Encoding",
+                                            "Content-Type",
+                                            "Inference-Header-Content-Length",
+                                            "Origin",
+                                            "X-Api-Key",
+                                            "X-Priority",
+                                            "xi-api-key",
+                                            "Sec-WebSocket-Key",
+                                            "Sec-WebSocket-Version"};
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
@@ -85,6 +98,24 @@ bool IsHost(std::string_view host) {
          absl::SimpleAtoi(View(port.substr(1)), &number) && number <= 65535;
 }
 
+// Finds headers of one value that have another one in a further line.
+class ValuesOnce {
+ public:
+  // Returns false if the header had another value before. The value must outlive this.
+  bool Add(std::string_view name, std::string_view value) {
+    for (size_t i = 0; i < std::size(kOfOneValue); ++i) {
+      if (!absl::EqualsIgnoreCase(View(name), View(kOfOneValue[i]))) continue;
+      const std::string_view first = values_[i].value_or(value);
+      values_[i] = first;
+      return value == first;
+    }
+    return true;
+  }
+
+ private:
+  std::optional<std::string_view> values_[std::size(kOfOneValue)];
+};
+
 // Reads a target into the head: a path, a whole URL, or "*". Returns the host of a URL in `host`.
 absl::Status ParseTarget(std::string_view target, RequestHead& head,
                          std::optional<std::string>& host) {
@@ -135,6 +166,7 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
   std::optional<std::string> host;
   MILLRACE_RETURN_IF_ERROR(ParseTarget(target, head, host));
   int hosts = 0;
+  ValuesOnce values;
   for (;;) {
     line = TakeLine(bytes);
     if (!line) return Malformed("each line must end with CR LF");
@@ -148,6 +180,8 @@ absl::StatusOr<RequestHead> ParseRequestHead(std::string_view bytes) {
     }
     std::string name(line->substr(0, colon));
     std::string value(Trim(line->substr(colon + 1)));
+    if (!values.Add(name, Trim(line->substr(colon + 1))))
+      return Malformed(StrCat(name, " is given twice, with different values"));
     if (absl::EqualsIgnoreCase(name, "Host")) {
       ++hosts;
       if (!IsHost(value))

@@ -138,6 +138,8 @@ TEST(HttpBadBodiesTest, WhatIsWrongWithABodysFramingIsNamed) {
   const std::pair<std::string, const char*> cases[] = {
       {post + "Content-Length: +2\r\n\r\n{}", "Content-Length must be one number"},
       {post + "Content-Length: 2, 2\r\n\r\n{}", "Content-Length must be one number"},
+      {post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+       "Content-Length must be one number, not '2, 2'"},
       {post + chunked + "Content-Length: 2\r\n\r\n{}", "exclude each other"},
       {post + chunked + "\r\nx\r\n\r\n", "the body's chunks are malformed"},
       {"POST /echo HTTP/1.0\r\n" + chunked + "\r\n0\r\n\r\n", "HTTP/1.0 has no"}};

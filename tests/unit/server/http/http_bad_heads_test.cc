@@ -49,6 +49,10 @@ TEST(HttpBadHeadsTest, HeadsThatTwoReadersCouldTakeDifferentlyAreRefused) {
       "GET * HTTP/1.1\r\n" + host,
       "CONNECT x:80 HTTP/1.1\r\n" + host,
       "GET /hello\r\n" + host,
+      get + host + "Authorization: Bearer a\r\nauthorization: Bearer b\r\n",
+      get + host + "X-Api-Key: a\r\nA: b\r\nX-API-Key: \r\n",
+      get + host + "X-Priority: low\r\nX-Priority: high\r\n",
+      get + host + "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n",
   };
   for (const std::string& head : heads) {
     const std::string answer = Raw(server.port(), head + "\r\n" + get + host + "\r\n");
@@ -90,6 +94,7 @@ TEST(HttpBadHeadsTest, HeadsThatOnlyLookOddAreServed) {
       {"GET /hello HTTP/1.1\r\nExpect:\r\n" + host, "[|0]"},
       {"GET /hello HTTP/1.0\r\nExpect: 200-ok\r\n", "[|0]"},
       {"GET /hello HTTP/1.0\r\n", "[|0]"},
+      {"GET /hello HTTP/1.1\r\nContent-Type: a/b\r\nA: c\r\nContent-type: a/b \r\n" + host, "[|1]"},
   };
   for (const auto& [head, body] : heads) {
     const std::string answer = Raw(server.port(), head + "\r\n");
