@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "server/http/accept_encoding.h"
 #include "server/http/request_head.h"
 #include "server/logging/logging.h"
 #include "server/sockets/peer.h"
@@ -326,7 +327,11 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
       // as it ought to. A server may ignore it (RFC 9110, 14.2). The library packs whatever is text
       // for a client that takes it packed.
       if (absl::EqualsIgnoreCase(name, "Range")) continue;
-      if (!packs_ && absl::EqualsIgnoreCase(name, "Accept-Encoding")) continue;
+      if (absl::EqualsIgnoreCase(name, "Accept-Encoding")) {
+        // The library takes a coding of weight 0 for one that is wanted.
+        if (!packs_ || !AcceptsEncoding(current.head, "gzip")) continue;
+        value = "gzip";
+      }
       if (absl::EqualsIgnoreCase(name, "Expect")) {
         // The library compares letters by their case, and forgets that HTTP/1.0 has no such answer.
         if (head->is_http_1_0 || value.empty()) continue;

@@ -86,6 +86,11 @@ TEST(MetricsRoutesTest, ThePageIsCompressedForWhoeverTakesIt) {
   EXPECT_EQ(answer->get_header_value("Content-Encoding"), "gzip");
   EXPECT_EQ(answer->get_header_value("Vary"), "Accept, Accept-Encoding");
   EXPECT_THAT(answer->body, HasSubstr("millrace_build_info"));
+  for (const char* others : {"gzip;q=0, identity", "br", "identity;q=1, *;q=0"}) {
+    const auto plain = client.Get("/metrics", {{"Accept-Encoding", others}});
+    ASSERT_TRUE(plain);
+    EXPECT_FALSE(plain->has_header("Content-Encoding")) << others;
+  }
 }
 
 TEST(MetricsRoutesTest, BusyPortIsOneClearLine) {
