@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "models/core/errors.h"
+#include "models/core/language_tag.h"
 #include "models/core/shown.h"
 #include "models/core/speech_choice.h"
 #include "models/core/strings.h"
@@ -71,7 +72,11 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
                            : wanted.language;
     const std::string_view language =
         request.language.empty() ? kUsualLanguage : std::string_view(request.language);
-    request.model = models::ChooseSpeechModel(voices, language, "")->name;
+    const models::ModelInfo& best = *models::ChooseSpeechModel(voices, language, "");
+    // Where it does not speak the language, none does: no model is named, so that all are told.
+    if (!models::LookUpLanguage(best.speech().languages, language).empty() ||
+        wanted.language.empty())
+      request.model = best.name;
     return absl::OkStatus();
   }
   const size_t slash = wanted.name.find('/');

@@ -88,6 +88,8 @@ TEST_F(SynthesizeDataTest, ALanguageChoosesTheModelUnlessAVoiceIsNamed) {
   EXPECT_EQ(Chosen(R"({"voice":{"language":"pt"}})"), "rich  pt");
   EXPECT_EQ(Chosen(R"({"voice":{"language":"en"}})"), "cheap  en");
   EXPECT_EQ(Chosen(R"({"voice":{"language":"en","name":"bia"}})"), "rich bia pt-BR");
+  // Nobody speaks it: the error is not to name the languages of one model alone.
+  EXPECT_EQ(Chosen(R"({"voice":{"language":"xx"}})"), "  xx");
 }
 
 TEST_F(SynthesizeDataTest, ErrorsNameTheMemberAndWhatIsAllowed) {
