@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -17,7 +18,14 @@ std::optional<int> HexDigit(char c) {
   return std::nullopt;
 }
 
+// In a form a plus stands for a blank.
 std::string Decode(std::string_view text) {
+  return DecodePercent(absl::StrReplaceAll(View(text), {{"+", " "}}));
+}
+
+}  // namespace
+
+std::string DecodePercent(std::string_view text) {
   std::string decoded;
   decoded.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -30,12 +38,10 @@ std::string Decode(std::string_view text) {
         continue;
       }
     }
-    decoded += text[i] == '+' ? ' ' : text[i];
+    decoded += text[i];
   }
   return decoded;
 }
-
-}  // namespace
 
 bool IsEncodedForm(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find_first_of("; "));

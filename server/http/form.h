@@ -13,6 +13,9 @@ using FormMembers = std::vector<std::pair<std::string, std::string>>;
 // times. What is not well encoded stays as it is.
 FormMembers ParseForm(std::string_view body);
 
+// Decodes bytes such as %20. What is not well encoded stays as it is.
+std::string DecodePercent(std::string_view text);
+
 // Returns true for a body of that type.
 bool IsEncodedForm(std::string_view content_type);
 

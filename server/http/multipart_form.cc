@@ -6,7 +6,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "models/core/errors.h"
+#include "models/core/shown.h"
 #include "models/core/strings.h"
+#include "server/http/form.h"
 
 namespace millrace {
 namespace {
@@ -57,6 +59,30 @@ std::optional<std::string> FindParameter(std::string_view header, std::string_vi
     if (absl::EqualsIgnoreCase(View(found), View(name))) return value;
   }
   return std::nullopt;
+}
+
+// Returns the name of a file, from the form of RFC 8187 where a client sends that, alone or beside
+// another: `filename*=utf-8''a%20b`.
+std::string FileNameIn(std::string_view header) {
+  constexpr std::string_view kUtf8 = "utf-8'";
+  const std::string extended = FindParameter(header, "filename*").value_or("");
+  const size_t language_end = extended.find('\'', kUtf8.size());
+  if (absl::StartsWithIgnoreCase(extended, View(kUtf8)) && language_end != extended.npos)
+    return DecodePercent(std::string_view(extended).substr(language_end + 1));
+  return FindParameter(header, "filename").value_or("");
+}
+
+// Returns an error for a header which says that the part is encoded, which nobody would undo.
+absl::Status CheckEncoding(size_t part, std::string_view name, std::string_view value) {
+  constexpr absl::string_view kPlain[] = {"", "7bit", "8bit", "binary", "identity"};
+  constexpr absl::string_view kEncodings[] = {"Content-Transfer-Encoding", "Content-Encoding"};
+  const auto is = [](std::string_view text) {
+    return [text](absl::string_view one) { return absl::EqualsIgnoreCase(one, View(text)); };
+  };
+  if (std::ranges::none_of(kEncodings, is(name)) || std::ranges::any_of(kPlain, is(value)))
+    return absl::OkStatus();
+  return InvalidArgument("part ", part, " of the form: ", name, ": ", Shown(value),
+                         " is not supported; send its bytes as they are");
 }
 
 // Returns what separates the parts.
@@ -151,11 +177,12 @@ absl::Status MultipartReader::BeginPart(std::string_view headers) {
     const std::string_view line = headers.substr(0, line_end);
     headers.remove_prefix(std::min(line_end + kLineEnd.size(), headers.size()));
     const size_t colon = line.find(':');
-    if (colon == line.npos ||
-        !absl::EqualsIgnoreCase(View(Trimmed(line.substr(0, colon))), "Content-Disposition"))
-      continue;
+    if (colon == line.npos) continue;
+    const std::string_view name = Trimmed(line.substr(0, colon));
+    MILLRACE_RETURN_IF_ERROR(CheckEncoding(parts_, name, Trimmed(line.substr(colon + 1))));
+    if (!absl::EqualsIgnoreCase(View(name), "Content-Disposition")) continue;
     part.name = FindParameter(line.substr(colon), "name").value_or("");
-    part.file_name = FindParameter(line.substr(colon), "filename").value_or("");
+    part.file_name = FileNameIn(line.substr(colon));
   }
   on_part_(std::move(part));
   return absl::OkStatus();

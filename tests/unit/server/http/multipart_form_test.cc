@@ -77,8 +77,27 @@ TEST(MultipartReaderTest, ReadsNamesAsClientsWriteThem) {
   EXPECT_EQ(name(R"(; name="a\"b\\c")"), R"(a"b\c||)");
   EXPECT_EQ(name(R"(;filename="C:\a\b.txt"; NAME = q )"), R"(q|C:\a\b.txt|)");
   EXPECT_EQ(name("; xname=\"a\"; name*=UTF-8''b; name=\"c"), "c||");
+  EXPECT_EQ(name("; name=q; filename=\"=?utf-8?B?w6k=?=\"; filename*=utf-8''%C3%A9+a%20b.txt"),
+            "q|\u00e9+a b.txt|");
+  EXPECT_EQ(name("; filename*=UTF-8'pt'a.txt; name=q"), "q|a.txt|");
+  EXPECT_EQ(name("; filename*=koi8-r''a.txt; name=q; filename=b.txt"), "q|b.txt|");
+  EXPECT_EQ(name("; filename*=utf-8'; name=q"), "q||");
   EXPECT_EQ(name("; name"), "||");
   EXPECT_EQ(name(""), "||");
+}
+
+TEST(MultipartReaderTest, RefusesPartsThatAreEncoded) {
+  const std::string disposition = "Content-Disposition: form-data; name=q\r\n";
+  for (const char* plain : {"Content-Transfer-Encoding: 8bit", "content-transfer-encoding:Binary",
+                            "Content-Encoding: identity", "Content-Encoding:"})
+    EXPECT_EQ(Read(PartOf(disposition + plain, "x") + "--b--"), (Parts{"q||x"})) << plain;
+  for (const char* encoded : {"Content-Transfer-Encoding: 'base64'", "Content-Encoding: 'gzip'"}) {
+    std::string header = encoded;
+    std::erase(header, '\'');
+    EXPECT_EQ(Read(PartOf(disposition + header, "eA==") + "--b--").back(),
+              "part 1 of the form: " + std::string(encoded) +
+                  " is not supported; send its bytes as they are");
+  }
 }
 
 TEST(MultipartReaderTest, RefusesAFormThatIsNotWhole) {
