@@ -10,7 +10,6 @@
 #include "server/http/form_size.h"
 #include "server/http/json_body.h"
 #include "server/http/multipart_form.h"
-#include "server/json/json_member.h"
 
 namespace millrace::server {
 namespace {
@@ -80,9 +79,7 @@ absl::StatusOr<nlohmann::json> ParseMembers(std::string_view content_type, std::
     MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
     return MembersOfForm(ParseForm(body));
   }
-  return NotSupported(
-      "Content-Type", content_type.substr(0, content_type.find(';')),
-      "application/json, application/x-www-form-urlencoded and multipart/form-data");
+  return NeitherJsonNorForm(content_type);
 }
 
 }  // namespace millrace::server

@@ -133,9 +133,7 @@ absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content
     MILLRACE_RETURN_IF_ERROR(CheckFormSize(form));
     return ParseTranslateForm(ParseForm(form));
   }
-  return NotSupported(
-      "Content-Type", content_type.substr(0, content_type.find(';')),
-      "application/json, application/x-www-form-urlencoded and multipart/form-data");
+  return NeitherJsonNorForm(content_type);
 }
 
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members) {

@@ -57,13 +57,19 @@ TEST(JsonBody, WhatIsWrongIsNamedWithItsPlace) {
 
 TEST(JsonBody, AnotherTypeIsRefusedUnlessTheBodyIsJson) {
   constexpr char kForm[] = "application/x-www-form-urlencoded; charset=utf-8";
-  for (const char* json : {"{}", " {\"a\":1}", "\xEF\xBB\xBF{}", ""})
+  for (const char* json : {"{}", " {\"a\":1}", "\xEF\xBB\xBF{}", " [1]", ""})
     EXPECT_TRUE(CheckJsonType(kForm, json).ok()) << json;
   EXPECT_TRUE(CheckJsonType("", "a").ok());
   EXPECT_TRUE(CheckJsonType("application/json", "a").ok());
   EXPECT_EQ(CheckJsonType(kForm, "a=1").message(),
             "Content-Type: 'application/x-www-form-urlencoded' is not supported; "
             "application/json is");
+}
+
+TEST(JsonBody, ATypeIsNamedInSmallLettersWithoutItsParameters) {
+  EXPECT_EQ(NeitherJsonNorForm("Multipart/Mixed; boundary=X").message(),
+            "Content-Type: 'multipart/mixed' is not supported; application/json, "
+            "application/x-www-form-urlencoded and multipart/form-data are");
 }
 
 TEST(Form, TheQueryOfATargetIsBehindTheFirstMark) {
