@@ -13,7 +13,7 @@ from wire.keys import user_key
 from wire.paths import EN_PT, PT_EN
 from wire.polling import eventually
 from wire.requests import PATIENCE, translate_request
-from wire.rest import post
+from wire.rest import post, send
 
 TEXT = "Where is the nearest station?"
 LONG = "The children were playing in the garden behind the old house. " * 1500
@@ -42,6 +42,13 @@ def test_the_published_client_translates_detects_and_lists(daemon, client):
                                                   {"code": "pt", "name": "Portuguese", "targets": ["en", "pt"]}]
     long = "The weather is lovely today. " * 600
     assert client.translate(long, "en", "pt", timeout=PATIENCE) == over_grpc(daemon, long)
+
+
+def test_members_without_effect_are_named(daemon):
+    for path in ("/translate", "/translate/stream"):
+        status, headers, _ = send(daemon, "POST", path, GOOD | {"formt": "html", "secret": ""})
+        assert (status, headers["Warning"]) == (200, '299 millrace "ignored members: formt"')
+    assert post(daemon, "/translate", GOOD)[1]["Warning"] is None
 
 
 def test_the_published_client_has_the_language_found(daemon, client):

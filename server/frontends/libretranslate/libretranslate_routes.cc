@@ -11,6 +11,7 @@
 #include "httplib.h"
 #include "models/core/errors.h"
 #include "server/frontends/http/request_members.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/file_routes.h"
 #include "server/frontends/libretranslate/translate_message.h"
@@ -45,7 +46,7 @@ class LibreTranslateRoutes {
     if (others_ && parsed->ok() && !(*parsed)->has_query && others_(request, response, body))
       return;
     HttpTranslateRequest wanted;
-    auto translation = Take(request, *parsed, wanted);
+    auto translation = Take(request, response, *parsed, wanted);
     auto result = translator_->Translate(request, response, wanted.api_key, std::move(translation));
     if (!result.ok()) return SendStatus(response, result.status());
     SendJson(response, TranslateBody(wanted, result->texts, std::move(result->translations)));
@@ -58,7 +59,7 @@ class LibreTranslateRoutes {
     const auto parsed = Read(request, reader, body);
     if (!parsed) return;
     auto wanted = std::make_shared<HttpTranslateRequest>();
-    auto translation = Take(request, *parsed, *wanted);
+    auto translation = Take(request, response, *parsed, *wanted);
     const absl::Status status = translator_->Stream(
         request, response, wanted->api_key, std::move(translation),
         {.end =
@@ -128,9 +129,12 @@ class LibreTranslateRoutes {
     return parsed.status();
   }
 
-  absl::StatusOr<TranslationRequest> Take(const httplib::Request& request, const Parsed& parsed,
+  absl::StatusOr<TranslationRequest> Take(const httplib::Request& request,
+                                          httplib::Response& response, const Parsed& parsed,
                                           HttpTranslateRequest& wanted) {
     if (parsed.ok()) wanted = *parsed;
+    if (!wanted.ignored.empty())
+      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
     MILLRACE_RETURN_IF_ERROR(Check(request, parsed));
     MILLRACE_RETURN_IF_ERROR(CheckTranslate(wanted));
     TranslationRequest translation = std::move(wanted.translation);

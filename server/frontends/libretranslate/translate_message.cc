@@ -71,6 +71,8 @@ absl::Status TakeText(std::string_view name, std::string value, HttpTranslateReq
     return TakeGlossaryText(value, input.glossary);
   } else if (name == "do_not_translate") {
     input.do_not_translate.push_back(std::move(value));
+  } else if (!value.empty()) {
+    request.ignored.emplace_back(name);
   }
   return absl::OkStatus();
 }
@@ -92,9 +94,11 @@ absl::Status TakeJson(std::string_view name, const nlohmann::json& value,
     return TakeAlternatives(value.dump(), request);
   }
   constexpr std::string_view kTexts[] = {"source", "target", "format", "api_key"};
-  if (std::ranges::find(kTexts, name) == std::end(kTexts)) return absl::OkStatus();
-  if (!value.is_string()) return WrongType(name, "a string", value);
-  return TakeText(name, value.get<std::string>(), request);
+  if (value.is_string()) return TakeText(name, value.get<std::string>(), request);
+  if (std::ranges::find(kTexts, name) != std::end(kTexts))
+    return WrongType(name, "a string", value);
+  request.ignored.emplace_back(name);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<HttpTranslateRequest> FromJson(std::string_view body) {

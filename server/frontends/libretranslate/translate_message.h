@@ -20,6 +20,7 @@ struct HttpTranslateRequest {
   bool auto_source = false;
   int alternatives = 0;
   std::string api_key;
+  std::vector<std::string> ignored;  // members that have no effect
 };
 
 // Reads a body of that content type. As the original does, it ignores members that it does not

@@ -33,6 +33,7 @@ TEST(TranslateMessageTest, JsonIsRead) {
   EXPECT_EQ(input.format, models::TextFormat::kHtml);
   EXPECT_EQ(request->alternatives, 3);
   EXPECT_EQ(request->api_key, "k");
+  EXPECT_THAT(request->ignored, ElementsAre("secret"));
 }
 
 TEST(TranslateMessageTest, AFormIsRead) {
@@ -44,6 +45,8 @@ TEST(TranslateMessageTest, AFormIsRead) {
   EXPECT_FALSE(request->auto_source);
   EXPECT_EQ(request->alternatives, 2);
   EXPECT_EQ(request->api_key, "k+");
+  EXPECT_TRUE(request->ignored.empty());
+  EXPECT_THAT(ParseTranslateBody(kForm, "q=a&secret=&formt=html")->ignored, ElementsAre("formt"));
   EXPECT_TRUE(ParseTranslateBody(kForm, "q=a&q=b")->list);
 }
 
