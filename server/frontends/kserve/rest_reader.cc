@@ -113,13 +113,7 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       seen |= bit;
       return true;
     }
-    if (again_ || place() == RestPlace::kSkipped) return true;
-    const auto where = [&] { return StrCat(Prefix(place()), name); };
-    const bool is_parameter = place() == RestPlace::kRequestParameters ||
-                              place() == RestPlace::kInputParameters ||
-                              place() == RestPlace::kOutputParameters;
-    if (is_parameter) return Keep(IgnoreInferParameter(name, where, head_.ignored));
-    AddIgnored(where(), head_.ignored);
+    if (!again_ && place() != RestPlace::kSkipped) unknown_ = name;
     return true;
   }
 
@@ -260,7 +254,8 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
 
   // The value of a member is an object or an array.
   bool Enter(RestForm form) {
-    if (place() == RestPlace::kSkipped || member_ == nullptr) return Push(RestPlace::kSkipped);
+    if (place() == RestPlace::kSkipped || member_ == nullptr)
+      return TakeUnknown(/*unset=*/false) && Push(RestPlace::kSkipped);
     if (member_->form != form) return WrongForm(kRestForms[static_cast<size_t>(form)]);
     const RestPlace inside = std::exchange(member_, nullptr)->inside;
     if (inside == RestPlace::kShape) now_.shape.emplace();
@@ -333,8 +328,28 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
       case RestPlace::kData:
         return elements_ == nullptr || Keep(elements_->Add(value));
       default:
-        return again_ || member_ == nullptr ? Passed() : Value(value);
+        if (!again_ && member_ == nullptr) return TakeUnknown(IsUnset(value));
+        return again_ ? Passed() : Value(value);
     }
+  }
+
+  // As over gRPC, a parameter of 0 or of no text is as if it were not there.
+  static bool IsUnset(const JsonScalar& value) {
+    return value == JsonScalar() || value == JsonScalar(false) ||
+           value == JsonScalar(uint64_t{0}) || value == JsonScalar(std::string_view());
+  }
+
+  // The value of a member that is not known has come.
+  bool TakeUnknown(bool unset) {
+    const std::optional<std::string> name = std::exchange(unknown_, std::nullopt);
+    if (!name || unset) return true;
+    const auto where = [&] { return StrCat(Prefix(place()), *name); };
+    const bool is_parameter = place() == RestPlace::kRequestParameters ||
+                              place() == RestPlace::kInputParameters ||
+                              place() == RestPlace::kOutputParameters;
+    if (is_parameter) return Keep(IgnoreInferParameter(*name, where, head_.ignored));
+    AddIgnored(where(), head_.ignored);
+    return true;
   }
 
   bool Dimension(const JsonScalar& value, absl::FunctionRef<std::string()> shown) {
@@ -377,8 +392,9 @@ class RestReader final : public nlohmann::json_sax<nlohmann::json> {
   bool lacks_data_ = false;
   bool again_ = false;
   std::vector<Level> stack_;
-  const Member* member_ = nullptr;  // the member whose value comes next, if it is known
-  size_t inputs_ = 0;               // inputs that were read; the index of the one being read
+  const Member* member_ = nullptr;      // the member whose value comes next, if it is known
+  std::optional<std::string> unknown_;  // its name, if it is not
+  size_t inputs_ = 0;                   // inputs that were read; the index of the one being read
   size_t outputs_ = 0;
   Object request_;
   Object now_;
