@@ -18,7 +18,10 @@ _PUBLISHED = re.compile(r"(piper|firefox|argos)/[^/]+|hf:.+|opus-mt-[\w-]+|kokor
 
 
 def missing(path: pathlib.Path) -> ConvertError:
-    if re.match("https?:/", text := str(path), re.IGNORECASE):
+    text = re.sub("^([a-z]{3,5}):/+", r"\1://", str(path), flags=re.IGNORECASE)   # of which a path keeps one slash
+    if text.lower().startswith("file://"):
+        return ConvertError(f"{text}: is an address; PATH is a file or folder of this machine, without file://")
+    if re.match("https?://", text, re.IGNORECASE):
         return ConvertError(f"{text}: is an address; PATH is a file or folder of this machine, so fetch it first, or a published model with: millrace pull NAME")
     return ConvertError(f"{text}: no such file or folder" + (f"; a published model is fetched by: millrace pull {text}" if _PUBLISHED.fullmatch(text) else ""))
 

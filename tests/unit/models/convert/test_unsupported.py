@@ -77,7 +77,8 @@ class Unsupported(Adding):
     def test_names_of_published_models_and_addresses(self):
         for name in ("firefox/en-de", "piper/de_DE-thorsten-medium", "opus-mt-en-de", "hf:Helsinki-NLP/opus-mt-en-fr", "kokoro-82m", "nllb-200-distilled-600M", "m2m100-418m"):
             self.assertIn(f"a published model is fetched by: millrace pull {name}", str(missing(pathlib.Path(name))))
-        self.assertIn("is an address; PATH is a file or folder of this machine", str(missing(pathlib.Path("https://example.org/x.onnx"))))
+        self.assertIn("https://example.org/x.onnx: is an address; PATH is a file or folder of this machine", str(missing(pathlib.Path("https://example.org/x.onnx"))))
+        self.assertIn("is a file or folder of this machine, without file://", str(missing(pathlib.Path("file:///x"))))
         self.assertEqual(str(missing(pathlib.Path("downloads/x.onnx"))), "downloads/x.onnx: no such file or folder")
 
 
