@@ -102,30 +102,47 @@ struct DepthPart {
   int64_t tap_pitch;
   int64_t taps;
   int64_t channels;
-  bool first;  // there are no sums yet
+  bool first;          // there are no sums yet
+  const float* ahead;  // is fetched meanwhile
 };
 
-// Adds the products of a part to the sums of a tile, which stay in registers.
+// Adds the products of one input channel to the sums of a tile, which stay in registers.
 template <int kRows>
+inline __attribute__((always_inline)) void AddChannel(const float* input, int64_t pitch,
+                                                      const float* weights,
+                                                      Vec (&tile)[kRows][kPanelVectors]) {
+  Vec w[kPanelVectors];
+#pragma GCC unroll 8
+  for (int j = 0; j < kPanelVectors; ++j) w[j] = Load(weights + j * kLanes);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const Vec x = Splat(input[i * pitch]);
+#pragma GCC unroll 8
+    for (int j = 0; j < kPanelVectors; ++j) tile[i][j] += x * w[j];
+  }
+}
+
+// Adds the products of a part. kFetches: a line of part.ahead is fetched with every four channels.
+template <bool kFetches, int kRows>
 inline __attribute__((always_inline)) void AddProducts(const DepthPart& part, int64_t row,
                                                        Vec (&tile)[kRows][kPanelVectors]) {
-  const int64_t pitch = part.pitch;
+  constexpr int64_t kChannels = 4;
   const float* weights = part.weights;
+  const float* ahead = part.ahead;
   for (int64_t tap = 0; tap < part.taps; ++tap) {
-    const float* input = part.input + row * pitch + tap * part.tap_pitch;
+    const float* input = part.input + row * part.pitch + tap * part.tap_pitch;
+    int64_t c = 0;
+    if constexpr (kFetches) {
+      for (; c + kChannels <= part.channels; c += kChannels, ahead += kLineFloats) {
+        __builtin_prefetch(ahead, 0, 2);
 #pragma GCC unroll 4
-    for (int64_t c = 0; c < part.channels; ++c) {
-      Vec w[kPanelVectors];
-#pragma GCC unroll 8
-      for (int j = 0; j < kPanelVectors; ++j) w[j] = Load(weights + j * kLanes);
-      weights += kPanel;
-#pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) {
-        const Vec x = Splat(input[i * pitch + c]);
-#pragma GCC unroll 8
-        for (int j = 0; j < kPanelVectors; ++j) tile[i][j] += x * w[j];
+        for (int64_t i = 0; i < kChannels; ++i, weights += kPanel)
+          AddChannel(input + c + i, part.pitch, weights, tile);
       }
     }
+#pragma GCC unroll 4
+    for (; c < part.channels; ++c, weights += kPanel)
+      AddChannel(input + c, part.pitch, weights, tile);
   }
 }
 
@@ -139,7 +156,7 @@ void AddTile(const DepthPart& part, int64_t row, float* sums) {
     for (int j = 0; j < kPanelVectors; ++j)
       tile[i][j] = part.first ? Vec{} : Load(sums + i * kChannelBlock + j * kLanes);
   }
-  AddProducts(part, row, tile);
+  AddProducts<true>(part, row, tile);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
@@ -157,7 +174,7 @@ void ConvolveTile(const ConvTask& task, const DepthPart& all, int64_t row, int64
 #pragma GCC unroll 8
     for (int j = 0; j < kPanelVectors; ++j) tile[i][j] = Vec{};
   }
-  AddProducts(all, row, tile);
+  AddProducts<false>(all, row, tile);
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) Finish(task, row + i, block, tile[i]);
 }
@@ -217,13 +234,11 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
     for (int64_t c = 0; c < task.in_channels; c += channels) {
       part.channels = task.in_channels - c < channels ? task.in_channels - c : channels;
       part.input = task.input + tap * part.tap_pitch + c;
-      // The next part is about as large and lies behind this one. Each tile fetches a share of it.
+      // The next part is about as large and lies behind this one. Each tile fetches a share of it,
+      // bit by bit, because many lines at once would wait for each other.
       const float* const next = part.weights + part.taps * part.channels * kPanel;
-      const float* fetched = next;
       for (int64_t tile = first; tile < last; ++tile) {
-        const float* const share =
-            next + (next - part.weights) * (tile - first + 1) / (last - first);
-        for (; fetched < share; fetched += kLineFloats) __builtin_prefetch(fetched, 0, 2);
+        part.ahead = next + (next - part.weights) * (tile - first) / (last - first);
         const int64_t row = tiles.Begin(tile);
         CallWithRows<kTile>(tiles.Begin(tile + 1) - row, [&]<int kRows>() {
           AddTile<kRows>(part, row, sums + (row - begin) * kChannelBlock);
@@ -237,7 +252,7 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
 
 // Convolves with panels of whole blocks. An instruction set uses this function or the next one.
 [[maybe_unused]] void ConvolveWholeSums(const ConvTask& task) {
-  DepthPart all;
+  DepthPart all = {};
   all.input = task.input;
   all.weights = task.weights;
   all.pitch = task.input_pitch;
