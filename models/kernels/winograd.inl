@@ -206,9 +206,10 @@ thread_local ThreadMemory winograd_memory;
 
 template <typename F>
 struct Winograd {
-  // The floats of transformed inputs and of sums that are in use together, which fit into the L2
-  // cache, and the least tiles of a pass, each of which reads all weights.
-  static constexpr int64_t kPassFloats = 128 * 1024;
+  // Returns the floats of transformed inputs and of sums that are in use together. They fit into
+  // the L2 cache; where there are many weights, which each pass reads, they fill most of it.
+  static int64_t PassFloats(int64_t channels) { return 64 * 1024 + 512 * channels; }
+  // The least tiles of a pass.
   static constexpr int64_t kLeastTiles = 24;
 
   static int64_t PackedSize(const ConvTask& task) {
@@ -241,9 +242,9 @@ struct Winograd {
   }
 
   static int64_t TilesOfPass(const ConvTask& task) {
-    const int64_t fitting =
-        (kPassFloats - F::kPoints * (F::kGroups - 1) * task.dilation * task.in_channels) /
-        (F::kPoints * (task.in_channels + kChannelBlock));
+    const int64_t fitting = (PassFloats(task.in_channels) -
+                             F::kPoints * (F::kGroups - 1) * task.dilation * task.in_channels) /
+                            (F::kPoints * (task.in_channels + kChannelBlock));
     const int64_t tiles = fitting < kLeastTiles ? kLeastTiles : fitting;
     return (tiles + task.dilation - 1) / task.dilation * task.dilation;
   }
@@ -274,7 +275,10 @@ struct Winograd {
         F::kPoints * (most + (F::kGroups - 1) * task.dilation) * task.in_channels;
     float* const inputs = winograd_memory.Take(of_inputs + F::kPoints * most * kChannelBlock);
     const int64_t tile_rows = F::kOutputs * task.dilation;
-    const int64_t step = most / task.dilation * tile_rows;
+    // Passes have about equal lengths.
+    const int64_t all = (task.rows + tile_rows - 1) / tile_rows;
+    const int64_t passes = (all * task.dilation + most - 1) / most;
+    const int64_t step = (all + passes - 1) / passes * tile_rows;
     for (int64_t begin = 0; begin < task.rows; begin += step) {
       const int64_t rows = task.rows - begin < step ? task.rows - begin : step;
       const int64_t rest = rows % tile_rows;
