@@ -49,6 +49,7 @@ void ConvertAndTranspose(const NarrowRows& r) {
 class ClippedDot {
  public:
   static constexpr int kTileRows = 6;
+  static constexpr int kLines = 1;
   static constexpr int64_t kBlockRows = kTransposedRows;
 
   ClippedDot(const NarrowProduct& p, int64_t row, int64_t rows, int64_t column) {

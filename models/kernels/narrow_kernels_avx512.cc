@@ -52,6 +52,9 @@ template <typename Sums, int kRows>
 void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* ahead) {
   const unsigned char* a = p.a + row * p.depth;
   const unsigned char* block = p.panels + column * ColumnBytes(p);
+  constexpr int64_t kApart = 4;  // the rows between those whose addresses are kept
+  constexpr int kKept = (kRows + kApart - 1) / kApart;
+  constexpr int kLines = 4;  // lines of weights between two branches
   typename Sums::Sum sums[kRows][kHalves];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -60,24 +63,37 @@ void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned ch
   }
   for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
     for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
-      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
-        __m512i weights[kHalves];
-#pragma GCC unroll 2
-        for (int h = 0; h < kHalves; ++h) {
-          weights[h] = _mm512_load_si512(block + h * kBlockDepth * kNarrowHalf + line * kLineBytes);
-          if (ahead != nullptr) {
+      const unsigned char* kept[kKept];
+#pragma GCC unroll 4
+      for (int i = 0; i < kKept; ++i) kept[i] = a + kApart * i * p.depth + at;
+      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; line += kLines) {
+        if (ahead != nullptr) {
+#pragma GCC unroll 8
+          for (int i = 0; i < kHalves * kLines; ++i, ahead += kLineBytes)
             _mm_prefetch(ahead, _MM_HINT_T1);
-            ahead += kLineBytes;
+        }
+        // Otherwise the compiler would keep those of all rows.
+#pragma GCC unroll 4
+        for (int i = 0; i < kKept; ++i) asm("" : "+r"(kept[i]));
+#pragma GCC unroll 4
+        for (int l = 0; l < kLines; ++l) {
+          __m512i weights[kHalves];
+#pragma GCC unroll 2
+          for (int h = 0; h < kHalves; ++h)
+            weights[h] =
+                _mm512_load_si512(block + h * kBlockDepth * kNarrowHalf + (line + l) * kLineBytes);
+#pragma GCC unroll 16
+          for (int r = 0; r < kRows; ++r) {
+            int32_t group;
+            __builtin_memcpy(&group, kept[r / kApart] + r % kApart * p.depth + l * kGroupBytes,
+                             sizeof(group));
+            const __m512i x = _mm512_set1_epi32(group);
+#pragma GCC unroll 2
+            for (int h = 0; h < kHalves; ++h) Sums::Add(sums[r][h], x, weights[h]);
           }
         }
-#pragma GCC unroll 16
-        for (int r = 0; r < kRows; ++r) {
-          int32_t group;
-          __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
-          const __m512i x = _mm512_set1_epi32(group);
-#pragma GCC unroll 2
-          for (int h = 0; h < kHalves; ++h) Sums::Add(sums[r][h], x, weights[h]);
-        }
+#pragma GCC unroll 4
+        for (int i = 0; i < kKept; ++i) kept[i] += kLines * kGroupBytes;
       }
     }
   }

@@ -13,6 +13,7 @@ namespace {
 struct UnsignedDot {
   static constexpr int kFlip = 0x80;
   static constexpr int kTileRows = 6;
+  static constexpr int kLines = 4;
   static constexpr int64_t kBlockRows = int64_t{1} << 32;  // all
 
   UnsignedDot(const NarrowProduct& p, int64_t /*row*/, int64_t /*rows*/, int64_t column)

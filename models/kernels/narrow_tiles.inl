@@ -2,6 +2,7 @@
 // a panel. Included after narrow_kernels.inl. `Dot` says how numbers are multiplied:
 //   kTileRows: rows of a tile, so that its sums and factors fill the 16 registers
 //   kBlockRows: rows for which a Dot is made
+//   kLines: lines of weights between two branches; few, where temporaries need registers
 //   Dot(product, row, rows, column): made for so many rows from `row` on and half a panel
 //   Start(row, v): the sums of a row of the block and a vector of columns before the first group
 //   Add(sums, x, weights): adds the products of eight groups of weights with a row's group, which x
@@ -20,6 +21,9 @@ void Int8Tile(const Dot& dot, const NarrowProduct& p, int64_t block_row, int64_t
   const int64_t row = block_row + first;
   const unsigned char* a = p.a + row * p.depth;
   const unsigned char* block = p.panels + NarrowOffset(column, 0, ColumnBytes(p));
+  // The rows between those whose addresses are kept.
+  constexpr int kApart = Dot::kLines > 1 ? 3 : kRows;
+  constexpr int kKept = (kRows + kApart - 1) / kApart;
   __m256i sums[kRows][kHalfVectors];
 #pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
@@ -28,21 +32,34 @@ void Int8Tile(const Dot& dot, const NarrowProduct& p, int64_t block_row, int64_t
   }
   for (int64_t tap = 0; tap < p.taps; ++tap, a += p.dilation * p.depth) {
     for (int64_t at = 0; at < p.depth; at += kBlockDepth, block += kBlockDepth * kNarrowPanel) {
-      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; ++line) {
-        const auto* weights = reinterpret_cast<const __m256i*>(block + line * kLineBytes);
-        if (ahead != nullptr) {
-          _mm_prefetch(ahead, _MM_HINT_T1);
-          ahead += kLineBytes;
-        }
-#pragma GCC unroll 6
-        for (int r = 0; r < kRows; ++r) {
-          int32_t group;
-          __builtin_memcpy(&group, a + r * p.depth + at + line * kGroupBytes, sizeof(group));
-          const __m256i x = _mm256_set1_epi32(group);
+      const unsigned char* kept[kKept];
 #pragma GCC unroll 2
-          for (int64_t v = 0; v < kHalfVectors; ++v)
-            sums[r][v] = Dot::Add(sums[r][v], x, weights[v]);
+      for (int i = 0; i < kKept; ++i) kept[i] = a + kApart * i * p.depth + at;
+      for (int64_t line = 0; line < kBlockDepth / kGroupBytes; line += Dot::kLines) {
+        if (ahead != nullptr) {
+#pragma GCC unroll 4
+          for (int i = 0; i < Dot::kLines; ++i, ahead += kLineBytes)
+            _mm_prefetch(ahead, _MM_HINT_T1);
         }
+        // Otherwise the compiler would keep those of all rows.
+#pragma GCC unroll 2
+        for (int i = 0; i < kKept; ++i) asm("" : "+r"(kept[i]));
+#pragma GCC unroll 4
+        for (int l = 0; l < Dot::kLines; ++l) {
+          const auto* weights = reinterpret_cast<const __m256i*>(block + (line + l) * kLineBytes);
+#pragma GCC unroll 6
+          for (int r = 0; r < kRows; ++r) {
+            int32_t group;
+            __builtin_memcpy(&group, kept[r / kApart] + r % kApart * p.depth + l * kGroupBytes,
+                             sizeof(group));
+            const __m256i x = _mm256_set1_epi32(group);
+#pragma GCC unroll 2
+            for (int64_t v = 0; v < kHalfVectors; ++v)
+              sums[r][v] = Dot::Add(sums[r][v], x, weights[v]);
+          }
+        }
+#pragma GCC unroll 2
+        for (int i = 0; i < kKept; ++i) kept[i] += Dot::kLines * kGroupBytes;
       }
     }
   }
