@@ -13,7 +13,6 @@
 #include <ATen/ops/reflection_pad1d.h>
 #include <ATen/ops/remainder.h>
 #include <ATen/ops/scatter.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/upsample_linear1d.h>
 
@@ -56,8 +55,9 @@ at::Tensor HarmonicSource::Waves(const at::Tensor& pitch, const KokoroExtent& ex
       at::cumsum(turns, 2) * (2 * std::numbers::pi) * static_cast<double>(samples_per_pitch_);
   const std::array<int64_t, 1> samples = {pitch.size(1) * samples_per_pitch_};
   const std::optional<double> scale = static_cast<double>(samples_per_pitch_);
-  return at::sin(at::upsample_linear1d(phase, samples, /*align_corners=*/false, scale)) *
-         kSineAmplitude;
+  return at::upsample_linear1d(phase, samples, /*align_corners=*/false, scale)
+      .sin_()
+      .mul_(kSineAmplitude);
 }
 
 // Returns [batch, 1, samples]: 1 where the voice is voiced, else 0.
@@ -65,19 +65,10 @@ at::Tensor HarmonicSource::Voiced(const at::Tensor& pitch) const {
   return Stretch((pitch > kLowestPitch).to(pitch.scalar_type()), samples_per_pitch_).unsqueeze(1);
 }
 
-// Returns [1, 1, samples].
-at::Tensor HarmonicSource::Sound(const at::Tensor& pitch, const at::Tensor& noise) const {
-  const at::Tensor waves = Waves(pitch, {});
-  const at::Tensor voiced = Voiced(pitch);
-  const at::Tensor loudness = voiced * kVoicedNoise + (1 - voiced) * kUnvoicedNoise;
-  const at::Tensor mixed = mix_.Run((waves * voiced + loudness * noise).transpose(1, 2));
-  return at::tanh(mixed).transpose(1, 2);
-}
-
 // Returns [batch, 1, samples]. Sines and noise are mixed down before they are added: that is the
 // same sum over a ninth of the memory.
-at::Tensor HarmonicSource::SoundPadded(const at::Tensor& pitch, const at::Tensor& noise,
-                                       const KokoroExtent& extent) const {
+at::Tensor HarmonicSource::Sound(const at::Tensor& pitch, const at::Tensor& noise,
+                                 const KokoroExtent& extent) const {
   const at::Tensor tone = at::matmul(mix_.weight, Waves(pitch, extent));
   const at::Tensor breath = at::matmul(noise, mix_.weight.t()).transpose(1, 2);
   const at::Tensor voiced = Voiced(pitch);
@@ -95,14 +86,14 @@ at::Tensor HarmonicSource::Transform(const at::Tensor& sound) const {
 
 at::Tensor HarmonicSource::Run(const at::Tensor& pitch, const at::Tensor& noise) const {
   const int64_t half = cosines_.size(2) / 2;
-  return Transform(at::reflection_pad1d(Sound(pitch, noise), {half, half}));
+  return Transform(at::reflection_pad1d(Sound(pitch, noise, {}), {half, half}));
 }
 
 at::Tensor HarmonicSource::RunPadded(const at::Tensor& pitch, const at::Tensor& noise,
                                      const KokoroExtent& extent, const KokoroExtent& after) const {
   const int64_t half = cosines_.size(2) / 2;
-  const at::Tensor sound = at::constant_pad_nd(
-      at::reflection_pad1d(SoundPadded(pitch, noise, extent), {half, 0}), {0, half});
+  const at::Tensor sound =
+      at::constant_pad_nd(at::reflection_pad1d(Sound(pitch, noise, extent), {half, 0}), {0, half});
   // Reflects each sentence at its own end.
   const at::Tensor end = (extent.counts * samples_per_pitch_).to(at::kLong) + half;
   const at::Tensor distance = at::arange(half, end.options());

@@ -24,19 +24,18 @@ class HarmonicSource {
   int64_t channels() const { return cosines_.size(0) + sines_basis_.size(0); }
 
   // Returns the spectrum [1, channels, samples / hop + 1]. pitch [1, values] in hertz; noise [1,
-  // sines, samples] of mean 0 and standard deviation 1.
+  // samples, sines] of mean 0 and standard deviation 1.
   at::Tensor Run(const at::Tensor& pitch, const at::Tensor& noise) const;
   // Does the same for a padded batch; the result is zero beyond `after`. pitch [batch, values] up
-  // to the extent; noise [batch, samples, sines].
+  // to the extent.
   at::Tensor RunPadded(const at::Tensor& pitch, const at::Tensor& noise, const KokoroExtent& extent,
                        const KokoroExtent& after) const;
 
  private:
   at::Tensor Waves(const at::Tensor& pitch, const KokoroExtent& extent) const;
   at::Tensor Voiced(const at::Tensor& pitch) const;
-  at::Tensor Sound(const at::Tensor& pitch, const at::Tensor& noise) const;
-  at::Tensor SoundPadded(const at::Tensor& pitch, const at::Tensor& noise,
-                         const KokoroExtent& extent) const;
+  at::Tensor Sound(const at::Tensor& pitch, const at::Tensor& noise,
+                   const KokoroExtent& extent) const;
   at::Tensor Transform(const at::Tensor& sound) const;
 
   const int64_t samples_per_pitch_;

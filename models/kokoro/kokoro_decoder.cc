@@ -181,8 +181,7 @@ std::optional<std::vector<float>> KokoroDecoder::Decode(
   at::Tensor random =
       at::from_blob(
           values, {1, count / sines, sines}, [drawn = std::move(drawn)](void*) {}, at::kFloat)
-          .to(device)
-          .transpose(1, 2);
+          .to(device);
   const auto samples = generator_.Run(*features, curves.pitch.squeeze(1), std::move(random),
                                       sound_style, should_stop);
   if (!samples) return std::nullopt;

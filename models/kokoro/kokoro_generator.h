@@ -34,7 +34,7 @@ class KokoroGenerator {
   bool fused() const { return stages_.front().fused.has_value(); }
 
   // Returns samples [pitch values * samples_per_pitch] on the device. features [1, in channels,
-  // pitch values]; pitch [1, values] in hertz; noise [1, sines, samples]. Returns nullopt if
+  // pitch values]; pitch [1, values] in hertz; noise [1, samples, sines]. Returns nullopt if
   // should_stop, which is called before each block, returns true.
   std::optional<at::Tensor> Run(const at::Tensor& features, const at::Tensor& pitch,
                                 at::Tensor noise, const at::Tensor& style,

@@ -199,9 +199,8 @@ TEST(HarmonicSourceTest, APaddedBatchIsEachAlone) {
   const at::Tensor together = source.RunPadded(pitch, noise, extent, extent.Times(hops, 1));
   for (int64_t i = 0; i < batch; ++i) {
     const int64_t count = counts[static_cast<size_t>(i)];
-    const at::Tensor alone =
-        source.Run(pitch.narrow(0, i, 1).narrow(1, 0, count),
-                   noise.narrow(0, i, 1).narrow(1, 0, count * each).transpose(1, 2));
+    const at::Tensor alone = source.Run(pitch.narrow(0, i, 1).narrow(1, 0, count),
+                                        noise.narrow(0, i, 1).narrow(1, 0, count * each));
     const int64_t frames = count * hops + 1;
     ASSERT_EQ(alone.size(2), frames);
     EXPECT_LE(Difference(Parts(alone[0], frames), Parts(together[i], frames)), 1e-5F) << count;
