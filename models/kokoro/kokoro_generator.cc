@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv1d.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/empty_like.h>
@@ -35,6 +36,15 @@ at::Tensor ByStep(const at::Tensor& weight, int64_t stride) {
   return at::flip(weight.view({weight.size(0), weight.size(2) / stride, stride}), {1})
       .permute({2, 0, 1})
       .contiguous();
+}
+
+// Returns the weight of a convolution [out, in, windows * stride] with this stride as that of one
+// over rows of `stride` values of each channel, [out, stride * in, windows].
+at::Tensor ByWindow(const at::Tensor& weight, int64_t stride) {
+  const int64_t windows = weight.size(2) / stride;
+  return weight.view({weight.size(0), weight.size(1), windows, stride})
+      .permute({0, 3, 1, 2})
+      .reshape({weight.size(0), -1, windows});
 }
 
 // Runs a convolution of ByStep over x [batch, in, time] and joins the steps: [batch, 1, time].
@@ -122,6 +132,11 @@ void KokoroGenerator::TakeStage(KokoroWeights& weights, size_t index, int64_t ch
                    StrCat("has ", stage.source.weight.size(2), " taps, expected ", source_taps));
     return;
   }
+  if (!padded) {
+    stage.source_rows = {
+        ByWindow(stage.source.weight, stage.source_stride), stage.source.bias, {.exact = true}};
+    stage.source = {};
+  }
   const auto take = [&](const std::string& block, const std::vector<int64_t>& dilations) {
     if (padded) {
       stage.padded_blocks.emplace_back(weights, block, out, style, dilations);
@@ -172,9 +187,24 @@ at::Tensor KokoroGenerator::RowsToSamples(const at::Tensor& spectrum) const {
   return sum.narrow(0, fft_size_ / 2, samples) / overlap.narrow(0, fft_size_ / 2, samples);
 }
 
-at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& source) const {
-  const int64_t padding = stage.source_stride > 1 ? (stage.source_stride + 1) / 2 : 0;
-  return at::conv1d(source, stage.source.weight, stage.source.bias, stage.source_stride, padding);
+int64_t KokoroGenerator::Stage::source_padding() const {
+  return source_stride > 1 ? (source_stride + 1) / 2 : 0;
+}
+
+at::Tensor KokoroGenerator::SourceOf(const Stage& stage, const at::Tensor& source) {
+  return at::conv1d(source, stage.source.weight, stage.source.bias, stage.source_stride,
+                    stage.source_padding());
+}
+
+at::Tensor KokoroGenerator::SourceRows(const Stage& stage, const at::Tensor& source) {
+  const int64_t stride = stage.source_stride;
+  if (stride == 1) return stage.source_rows.RunRows(source);
+  const int64_t padding = stage.source_padding();
+  const at::Tensor padded = at::constant_pad_nd(source, {0, 0, padding, padding});
+  const int64_t windows = padded.size(0) / stride;
+  const at::Tensor rows = padded.narrow(0, 0, windows * stride).view({windows, -1});
+  // The last window is the second one of the row before it.
+  return stage.source_rows.RunRows(rows).narrow(0, 0, windows - 1);
 }
 
 at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) const {
@@ -186,7 +216,7 @@ at::Tensor KokoroGenerator::Upsample(const Stage& stage, const at::Tensor& x) co
 std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const at::Tensor& pitch,
                                                at::Tensor noise, const at::Tensor& style,
                                                const std::function<bool()>& should_stop) const {
-  const at::Tensor source = source_.Run(pitch, noise);
+  const at::Tensor source = source_.Run(pitch, noise).squeeze(0).t().contiguous();
   // Signals are freed early, because each takes ten megabytes or more for a long sentence.
   noise.reset();
   at::Tensor x = AsRows(at::leaky_relu(features, kUpsampleSlope));
@@ -196,7 +226,7 @@ std::optional<at::Tensor> KokoroGenerator::Run(const at::Tensor& features, const
     const bool last = &stage == &stages_.back();
     // The spectrum has one value more than there are hops.
     x = stage.up.RunRows(x, /*reflected=*/last);
-    stage.blocks.front().Run(AsRows(SourceOf(stage, source)), style, scratch,
+    stage.blocks.front().Run(SourceRows(stage, source), style, scratch,
                              {.rows = x.mutable_data_ptr<float>(), .added = true});
     const at::Tensor mean = at::empty_like(x);
     for (size_t i = 1; i < stage.blocks.size(); ++i) {

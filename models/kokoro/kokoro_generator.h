@@ -15,6 +15,7 @@
 #include "models/kokoro/kokoro_extent.h"
 #include "models/kokoro/kokoro_layers.h"
 #include "models/kokoro/kokoro_weights.h"
+#include "models/speech/cpu_conv.h"
 
 namespace millrace::kokoro {
 
@@ -49,8 +50,12 @@ class KokoroGenerator {
  private:
   struct Stage {
     KokoroUpsampling up;
-    KokoroConv source;  // converts the source to the stage's rate
+    // Converts the source to the stage's rate: for RunPadded `source`, for Run `source_rows`, over
+    // rows of source_stride values of each channel.
+    KokoroConv source;
+    speech::CpuConv source_rows;
     int64_t source_stride = 1;
+    int64_t source_padding() const;
     // The source's block is first. Run uses `blocks`, and RunPadded uses `fused` where the device
     // has it and else `padded_blocks`; the others are empty.
     std::vector<CpuSnakeBlock> blocks;
@@ -62,7 +67,9 @@ class KokoroGenerator {
                  kernels::Precision precision);
   // Makes the stages' `fused`, if the device supports it for all of them.
   void FuseStages();
-  at::Tensor SourceOf(const Stage& stage, const at::Tensor& source) const;
+  static at::Tensor SourceOf(const Stage& stage, const at::Tensor& source);
+  // Does the same with rows: converts [values, channels] to [time, channels].
+  static at::Tensor SourceRows(const Stage& stage, const at::Tensor& source);
   at::Tensor Upsample(const Stage& stage, const at::Tensor& x) const;
   // Returns what RunPadded converts to a spectrum, by stages that are fused. last: the extent.
   at::Tensor RunFused(const at::Tensor& features, const at::Tensor& source, const at::Tensor& style,
