@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "models/text/abbreviations.h"
 #include "models/text/ascii.h"
 #include "models/text/sign_names.h"
 #include "models/text/splitting_language.h"
@@ -177,6 +176,11 @@ bool IsSeriesOrDegrees(std::string_view word, std::string_view rest) {
       (word == "L" && rest.starts_with("No. ")) ||
       (word == "deg" && (rest.starts_with("C") || rest.starts_with("F"))))
     return true;
+  // "12 mi. NW of town".
+  const std::string_view compass = WordAt(rest, 0);
+  if (!compass.empty() && compass.size() < 4 && rest.substr(compass.size()).starts_with(" of ") &&
+      compass.find_first_not_of("NSEW") == std::string_view::npos)
+    return true;
   if (end == 0) return false;
   const std::string_view behind = rest.substr(end);
   if (word == "long" || word == "Long") return behind.starts_with("°") || behind.starts_with(" °");
@@ -184,9 +188,10 @@ bool IsSeriesOrDegrees(std::string_view word, std::string_view rest) {
          IsUpper(DecodeAt(word, 0).value) && IsDigit(DecodeAt(behind, behind.find(' ') + 1).value);
 }
 
-// Returns true for the catalogue of a composer's works, "K. 545" and "D. 960".
+// Returns true for the catalogue of a composer's works, "K. 545" and "D. 960", and for a bill of
+// the Senate, "S. 1241".
 bool NumbersWork(std::string_view word, std::string_view rest) {
-  return (word == "K" || word == "D") && rest.size() > 1 &&
+  return (word == "K" || word == "D" || word == "S") && rest.size() > 1 &&
          IsDigit(static_cast<unsigned char>(rest[1]));
 }
 
@@ -377,8 +382,9 @@ class Splitter {
     if (!IsSpace(DecodeAt(text_, at_).value)) return;
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
-    // The sign of "5! = 120" is a factorial; "Tues. & Thurs." goes on.
-    if (IsLower(follows.value) || (stops == 1 && first == '.' && follows.value == '&') ||
+    // The sign of "5! = 120" is a factorial; "Tues. & Thurs." and "Thurs. @ 2" go on.
+    const bool joins = follows.value == '&' || text_.substr(next, 2) == "@ ";
+    if (IsLower(follows.value) || (stops == 1 && first == '.' && joins) ||
         (first == '!' && follows.value == '='))
       return;
     if (stops == 1 && first == '.' && MarksAbbreviation(language_, text_, begin_, stop, next))

@@ -33,7 +33,6 @@ Languages ReadLanguages() {
   for (const auto& [tags, kind, words] : ReadTable<3>(kSplittingLanguagesText)) {
     ForEachWord(tags, [&, kind = kind, words = words](std::string_view tag) {
       SplittingLanguage& language = languages[tag];
-      language.tag = tag;
       ForEachWord(words, [&](std::string_view word) { AddWord(language, kind, word); });
     });
   }
@@ -44,26 +43,35 @@ Languages ReadLanguages() {
   return languages;
 }
 
+const Languages& AllLanguages() {
+  static const auto& languages = *new Languages(ReadLanguages());
+  return languages;
+}
+
+const SplittingLanguage& EachLanguage() {
+  static const SplittingLanguage& each = AllLanguages().at("*");
+  return each;
+}
+
 }  // namespace
 
 Abbreviation SplittingLanguage::Find(std::string_view word) const {
-  if (abbreviations.empty()) return FindAbbreviation(word);
   const std::string lower = AsciiLower(word);
-  const auto found = std::ranges::lower_bound(abbreviations, lower, {}, &Entry::word);
-  if (found != abbreviations.end() && found->word == lower) return found->kind;
-  return FindAbbreviation(lower);
+  for (const SplittingLanguage* language : {this, &EachLanguage()}) {
+    const auto found = std::ranges::lower_bound(language->abbreviations, lower, {}, &Entry::word);
+    if (found != language->abbreviations.end() && found->word == lower) return found->kind;
+  }
+  return kNone;
 }
 
 bool SplittingLanguage::IsStarter(std::string_view word) const {
-  return std::ranges::binary_search(starters, word) || IsSentenceStarter(word);
+  return std::ranges::binary_search(starters, word) ||
+         std::ranges::binary_search(EachLanguage().starters, word);
 }
 
 const SplittingLanguage& SplittingLanguageOf(std::string_view tag) {
-  const std::string primary = AsciiLower(tag.substr(0, tag.find_first_of("-_")));
-  static const auto& languages = *new Languages(ReadLanguages());
-  static const auto& any_language = *new SplittingLanguage;
-  const auto found = languages.find(primary);
-  return found == languages.end() ? any_language : found->second;
+  const auto found = AllLanguages().find(AsciiLower(tag.substr(0, tag.find_first_of("-_"))));
+  return found == AllLanguages().end() ? EachLanguage() : found->second;
 }
 
 }  // namespace millrace::models

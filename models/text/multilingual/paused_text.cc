@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "models/text/abbreviations.h"
 #include "models/text/characters.h"
 #include "models/text/sign_names.h"
+#include "models/text/splitting_language.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -86,7 +86,7 @@ class Divider {
     const std::string_view word = text.substr(text.rfind(' ') + 1);
     const bool initial = CountCodePoints(word) == 1 && !IsDigitOfAnyScript(At(i - 1));
     if (initial || word.find('.') != std::string_view::npos) return true;
-    const Abbreviation abbreviation = FindAbbreviation(word);
+    const Abbreviation abbreviation = SplittingLanguageOf({}).Find(word);
     if (abbreviation != Abbreviation::kBeforeNumber) return abbreviation != Abbreviation::kNone;
     size_t next = i + 1;
     while (next < characters_.size() && IsBlank(At(next))) ++next;

@@ -100,7 +100,7 @@ TEST_F(SpeechPlanTest, SpeaksWhatWasReadAhead) {
 }
 
 TEST_F(SpeechPlanTest, WorkLeftFallsWithEachUnitToNothing) {
-  models::SynthesizeInput input = Say("Abc. Def. Fed cab.");
+  models::SynthesizeInput input = Say("Abc. Bad. Fed cab.");
   input.speed = 2;
   models::Request request(input, TimePoint::max(), sink_);
   SpeechPlan plan(std::get<models::SynthesizeInput>(request.input()), {});
