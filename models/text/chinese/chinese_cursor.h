@@ -53,7 +53,7 @@ class ChineseCursor {
   // Returns true if a number with its unit ends before `i`: 5, 50%, 5km.
   bool EndsNumber(size_t i) const {
     constexpr size_t kLongestUnit = 4;
-    constexpr std::u32string_view kSigns = U"%‰℃°²³";
+    constexpr std::u32string_view kSigns = U"%‰℃°⁰¹²³⁴⁵⁶⁷⁸⁹";
     for (size_t n = 0; i > 0 && n <= kLongestUnit; --i, ++n) {
       const char32_t c = At(i - 1);
       if (IsDigit(c)) return true;
@@ -69,11 +69,16 @@ class ChineseCursor {
     return EndsNumber(i);
   }
 
-  // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
-  bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
+  // Returns the text before `i` without 是, 为 and a colon at its end.
+  std::u32string_view BeforeJoints(size_t i) const {
     constexpr std::u32string_view kJoints = U"是为：: ";
     while (i > 0 && kJoints.find(At(i - 1)) != kJoints.npos) --i;
-    const std::u32string_view before = Piece(0, i);
+    return Piece(0, i);
+  }
+
+  // Returns true if one of these words ends before `i`, past 是, 为 and a colon.
+  bool Follows(size_t i, std::initializer_list<std::u32string_view> words) const {
+    const std::u32string_view before = BeforeJoints(i);
     return std::ranges::any_of(words, [before](auto word) { return before.ends_with(word); });
   }
 

@@ -116,6 +116,7 @@ bool IsDoubled(std::string_view word) {
 // Returns true for the particle behind an adverb of two characters or more: 慢慢地走.
 bool MakesAdverb(const Characters& run, size_t i) {
   if (IsOf(run.Before(i, 2), "越更")) return run.IsLoose(i);  // 越来越多地
+  if (IsOf(run.Before(i), "儿劲")) return run.IsLoose(i);     // 一个劲儿地
   const std::string_view adverb = run.WordBefore(i);
   if (!run.IsLoose(i) || adverb.size() < 2 * kChineseCharacterBytes) return false;
   const std::string_view first = adverb.substr(0, kChineseCharacterBytes);
@@ -126,7 +127,7 @@ bool MakesAdverb(const Characters& run, size_t i) {
   if (i >= kRepeated && run.At(i - 4) == run.At(i - 2) && run.At(i - 3) == run.At(i - 1))
     return true;
   if (IsOf(first, "这那每几某哪一两三各此本") || IsOf(run.Before(i), "们国村市省家")) return false;
-  return !IsOf(run.After(i), "上下里面方很大小少多的是有也被价太非不已");
+  return !IsOf(run.After(i), "上下里面方很大小少多的是有也被价太非不已铁图址板毯震");
 }
 
 // Returns the reading of 得: "must", a particle behind a verb, or empty for "get".
@@ -151,7 +152,9 @@ std::string_view ReadingOfLong(const Characters& run, size_t i) {
   if (IsOf(after, "约达一二三四五六七八九十百千两几") && run.After(i, 2) != "岁" &&
       !IsOf(before, kPronouns))
     return "chang2";
-  const bool long_one = IsOf(before, kDegrees) || IsOf(before, "不么有细漫深够较米尺寸里还期") ||
+  const bool ends = after.empty() && IsOf(before, "也都又却");  // 头发也长
+  const bool long_one = ends || IsOf(before, kDegrees) ||
+                        IsOf(before, "不么有细漫深够较米尺寸里还期") ||
                         IsOf(after, "的度短达期途久");
   return long_one ? "chang2" : std::string_view();
 }

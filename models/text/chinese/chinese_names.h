@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace millrace::models {
@@ -8,9 +9,13 @@ namespace millrace::models {
 // hyphen joins its number: 歼-20. Thread-safe.
 bool EndsNameOfModel(std::u32string_view before);
 
-// Returns true for numbers that are said digit by digit wherever they stand: 12306, 985高校.
-// behind: the text behind the digits. Thread-safe.
-bool IsSaidByDigits(std::u32string_view digits, std::u32string_view behind);
+// How digits are said one by one: as those of a telephone, whose 1 is 幺, or plainly.
+enum class Digits { kTelephone, kPlain };
+
+// Finds out how a number is said that is said digit by digit between its neighbours: 12306,
+// 985高校, 验证码1234; nothing for others. Thread-safe.
+std::optional<Digits> SaidByDigits(std::u32string_view digits, std::u32string_view before,
+                                   std::u32string_view behind);
 
 // Returns true for the names of counted things, of which there are 两: 2个. Thread-safe.
 bool StartsWithMeasureWord(std::u32string_view text);

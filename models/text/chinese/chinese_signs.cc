@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/text/chinese/chinese_currencies_text.h"
 #include "models/text/chinese/chinese_cursor.h"
 #include "models/text/chinese/chinese_numbers.h"
 #include "models/text/chinese/chinese_units_text.h"
@@ -10,9 +11,6 @@
 
 namespace millrace::models {
 namespace {
-
-constexpr SignName<std::u32string_view> kChineseCurrencies[] = {
-    {U"¥", U"元"}, {U"$", U"美元"}, {U"€", U"欧元"}, {U"£", U"英镑"}};
 
 constexpr SignName<std::u32string_view> kSignsBeforeNumbers[] = {{U"±", U"正负"}, {U"√", U"根号"}};
 
@@ -22,8 +20,6 @@ constexpr SignName<std::u32string_view> kOperatorNames[] = {
     {U"≤", U"小于等于"}, {U"≥", U"大于等于"}, {U"≠", U"不等于"}};
 
 }  // namespace
-
-std::u32string_view ChineseCurrency(char32_t c) { return NameOfSign(kChineseCurrencies, c); }
 
 std::u32string_view OperatorName(char32_t c) { return NameOfSign(kOperatorNames, c); }
 
@@ -65,6 +61,13 @@ std::u32string PowerWords(std::u32string_view text, size_t& length) {
   length = at;
   if (value == 2 && !negative) return U"的平方";
   return std::u32string(negative ? U"的负" : U"的") + ChineseCardinal(value) + U"次方";
+}
+
+const UnitName* ChineseCurrencyAt(std::u32string_view text) {
+  static const auto& currencies = *new auto(ReadUnitNames(kChineseCurrenciesText));
+  const auto currency = std::ranges::find_if(
+      currencies, [text](const UnitName& row) { return text.starts_with(row.written); });
+  return currency == currencies.end() ? nullptr : &*currency;
 }
 
 const UnitName* ChineseUnitAt(std::u32string_view text) {

@@ -8,9 +8,8 @@
 
 namespace millrace::models {
 
-// Return the Chinese name of the sign of a currency, of a sign between two numbers, of a sign right
-// before a number, and of a Greek letter of formulas; empty for others. Thread-safe.
-std::u32string_view ChineseCurrency(char32_t c);
+// Return the Chinese name of a sign between two numbers, of a sign right before a number, and of a
+// Greek letter of formulas; empty for others. Thread-safe.
 std::u32string_view OperatorName(char32_t c);
 std::u32string_view SignBeforeNumber(char32_t c);
 std::u32string_view GreekName(char32_t c);
@@ -21,6 +20,9 @@ bool IsPowerSign(char32_t c);
 // Returns the words of the power that the text begins with, "²", "⁻³" or "^6", and sets its length;
 // empty if there is none. Thread-safe.
 std::u32string PowerWords(std::u32string_view text, size_t& length);
+
+// Returns the currency whose sign the text begins with; null if there is none. Thread-safe.
+const UnitName* ChineseCurrencyAt(std::u32string_view text);
 
 // Returns the unit that the text begins with, unless letters follow which make it a word; null if
 // there is none. Thread-safe.

@@ -27,14 +27,6 @@ constexpr ReadLetters kChinese = {
     [](char32_t c) { return IsChineseCharacter(c) || ForeignScript(c) == "Chinese characters"; },
     ", which is not read in Chinese"};
 
-// Letters before $ and the name of the currency.
-constexpr std::array kChineseDollars =
-    std::to_array<std::pair<std::u32string_view, std::u32string_view>>({{U"US$", U"美元"},
-                                                                        {U"HK$", U"港元"},
-                                                                        {U"NT$", U"新台币"},
-                                                                        {U"A$", U"澳元"},
-                                                                        {U"C$", U"加元"}});
-
 class ChineseNumberWriter : private ChineseCursor {
  public:
   explicit ChineseNumberWriter(ChineseText in) : ChineseCursor(std::move(in)) {}
@@ -45,10 +37,7 @@ class ChineseNumberWriter : private ChineseCursor {
       const bool digit_behind = IsDigit(At(at_ + 1));
       if (IsDigit(c)) {
         WriteNumber({});
-      } else if (const auto currency = ChineseCurrency(c); !currency.empty() && digit_behind) {
-        ++at_;
-        WriteNumber(currency);
-      } else if (WriteDollars() || WriteOperator() || WriteSign() ||
+      } else if (WriteMoney() || WriteOperator() || WriteSign() ||
                  (c == '/' && EndsAmount(at_) && WritePer())) {
         continue;
       } else if ((c == '-' || c == U'−') && digit_behind) {
@@ -94,6 +83,7 @@ class ChineseNumberWriter : private ChineseCursor {
       size_t begin = at_;
       while (begin > 0 && IsDigit(At(begin - 1))) --begin;
       if (begin < at_ && LettersBefore(begin) > 0) return U" ";  // i5-12400
+      if (Follows(begin, {U"图", U"表", U"式"})) return U"杠";   // 图3-2
       return Follows(begin, {U"比分", U"以", U"队"}) || IsScore(begin) ? U"比" : U"至";
     }
     if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return U" ";
@@ -117,7 +107,12 @@ class ChineseNumberWriter : private ChineseCursor {
     if (StartsWithVerbOfScore(behind) || kShortVerbs.find(At(end)) != kShortVerbs.npos) return true;
     const bool ends = behind.empty() || MarkBehind(behind.front());
     const bool starts = begin == 0 || !IsAsciiLetter32(At(begin - 1));
-    return ends && starts && ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end));
+    // 国安2-1申花, but 5-3号楼.
+    constexpr std::u32string_view kNumbered = U"号单栋室楼期月日级度层班";
+    const bool between = begin > 0 && IsChineseCharacter(At(begin - 1)) &&
+                         IsChineseCharacter(At(end)) && !StartsWithMeasureWord(behind) &&
+                         kNumbered.find(At(end)) == kNumbered.npos;
+    return (ends || between) && starts && ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end));
   }
 
   static bool MarkBehind(char32_t c) {
@@ -157,7 +152,15 @@ class ChineseNumberWriter : private ChineseCursor {
     }
     const char32_t behind = At(at_ + 1);
     const bool number_before = IsDigit(before) || before == '%';
-    if (c == '@' && (IsAsciiLetter32(behind) || IsDigit(behind) || IsChineseCharacter(behind))) {
+    size_t digits = at_;
+    while (digits > 0 && IsDigit(At(digits - 1))) --digits;
+    const auto is_minute = [](char32_t mark) { return mark == '\'' || mark == U'′'; };
+    if (is_minute(c) && IsDigit(before) && IsDigit(behind)) {
+      Put(U"分", at_ + 1);  // 3'20"
+    } else if ((c == '"' || c == U'″') && digits > 0 && digits < at_ && is_minute(At(digits - 1))) {
+      Put(U"秒", at_ + 1);
+    } else if (c == '@' &&
+               (IsAsciiLetter32(behind) || IsDigit(behind) || IsChineseCharacter(behind))) {
       Put(U"艾特", at_ + 1);
     } else if (c == '&' && IsAsciiLetter32(before) && IsAsciiLetter32(behind)) {
       Put(U"和", at_ + 1);  // A&B
@@ -193,7 +196,9 @@ class ChineseNumberWriter : private ChineseCursor {
       return IsDigit(At(i)) || IsPowerSign(At(i)) ||
              (At(at_) != '-' && (IsAsciiLetter32(At(i)) || !GreekName(At(i)).empty()));
     };
-    if (before == 0 || !is_operand(before - 1) || !is_operand(behind)) return false;
+    // 1千米=1000米.
+    const bool amounts = At(at_) == '=' && EndsAmount(before);
+    if (before == 0 || !(is_operand(before - 1) || amounts) || !is_operand(behind)) return false;
     if (At(at_) == '-' || At(at_) == U'−') {
       size_t end = DigitsEnd(behind);
       while (At(end) == ' ') ++end;
@@ -203,17 +208,14 @@ class ChineseNumberWriter : private ChineseCursor {
     return true;
   }
 
-  // HK$100.
-  bool WriteDollars() {
-    if (at_ > 0 && IsAsciiLetter32(At(at_ - 1))) return false;
-    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_);
-    for (const auto& [written, spoken] : kChineseDollars) {
-      if (!rest.starts_with(written) || !IsDigit(At(at_ + written.size()))) continue;
-      at_ += written.size();
-      WriteNumber(spoken);
-      return true;
-    }
-    return false;
+  // ¥100, HK$100.
+  bool WriteMoney() {
+    if (at_ > 0 && IsAsciiLetter32(At(at_ - 1)) && IsAsciiLetter32(At(at_))) return false;
+    const UnitName* const currency = ChineseCurrencyAt(Piece(at_, in_.text.size()));
+    if (currency == nullptr || !IsDigit(At(at_ + currency->written.size()))) return false;
+    at_ += currency->written.size();
+    WriteNumber(currency->spoken);
+    return true;
   }
 
   // 2019-2023, 2023/24.
@@ -229,7 +231,10 @@ class ChineseNumberWriter : private ChineseCursor {
     }
     if (joint != '-' && joint != U'–' && joint != U'—' && joint != '~') return false;
     const size_t last = DigitsEnd(end + 1);
-    if (!IsYear(at_, end) || !IsYear(end + 1, last) || At(last) == joint) return false;
+    // 鲁迅(1881—1936).
+    const bool lived = At(last) == ')' && end == at_ + 4 && last == end + 5 && At(at_) == '1';
+    const bool years = IsYear(at_, end) && IsYear(end + 1, last);
+    if ((!years && !lived) || At(last) == joint) return false;
     Put(ChineseDigits(Piece(at_, end), false) + U"至" + ChineseDigits(Piece(end + 1, last), false),
         last);
     return true;
@@ -262,9 +267,9 @@ class ChineseNumberWriter : private ChineseCursor {
                        EndsNameOfModel(Piece(0, at_ - 1));
     const bool day = (at_ > 1 && At(at_ - 1) == U'·' && IsDigit(At(at_ - 2))) ||
                      (At(end) == U'·' && IsDigit(At(end + 1)));
-    const bool said = IsSaidByDigits(Piece(at_, end), Piece(end, in_.text.size()));
+    const auto said = SaidByDigits(Piece(at_, end), BeforeJoints(at_), Piece(end, in_.text.size()));
     if (address || model || day || said) {
-      Put(ChineseDigits(Piece(at_, end), said), end);
+      Put(ChineseDigits(Piece(at_, end), said == Digits::kTelephone), end);
       return true;
     }
     if (digits == 3 && Piece(0, at_).ends_with(U"波音")) {  // 波音737-800
@@ -277,26 +282,24 @@ class ChineseNumberWriter : private ChineseCursor {
     constexpr std::u32string_view kBehind = U"分.,:-/个元块万次折";
     // G1234次 is a train.
     const bool train = letters == 1 && At(end) == U'次';
-    if (digits < 3 || (kBehind.find(At(end)) != kBehind.npos && !train)) return false;
-    const std::u32string_view code = Piece(at_, end);
-    constexpr std::u32string_view kServices = U"110 114 119 120 122 911 999";
-    const bool service = kServices.find(code) != kServices.npos;
-    const bool dialled = Follows(at_, {U"拨打", U"拨", U"打", U"电话", U"号码", U"热线"}) &&
-                         (service || digits >= 5);
-    const bool coded =
-        Follows(at_, {U"密码", U"验证码", U"编号", U"账号",   U"卡号",     U"邮编", U"学号",
-                      U"工号", U"房间号", U"房号", U"单号",   U"QQ",       U"QQ号", U"航班",
-                      U"车次", U"代码",   U"证号", U"门牌号", U"邮政编码", U"尾号", U"分机"});
-    if (!dialled && !coded && letters == 0) return false;
+    if (letters == 0 || digits < 3 || (kBehind.find(At(end)) != kBehind.npos && !train))
+      return false;
     // The numbers of flights and trains are said as those of telephones.
     constexpr size_t kAirline = 2;
-    Put(ChineseDigits(code, letters == 0 || letters == kAirline || train), end);
+    Put(ChineseDigits(Piece(at_, end), letters == kAirline || train), end);
     return true;
   }
 
-  // 2025-05-01 and 2025/5/1.
+  // 2025-05-01, 2025/5/1 and 日期:20250501.
   bool WriteDate() {
     const size_t year_end = DigitsEnd(at_);
+    if (year_end == at_ + 8 && IsYear(at_, at_ + 4) && Follows(at_, {U"日期", U"生日", U"时间"})) {
+      const uint64_t month = ValueOf(Piece(at_ + 4, at_ + 6));
+      Put(ChineseDigits(Piece(at_, at_ + 4), false) + U"年" + ChineseCardinal(month) + U"月" +
+              ChineseCardinal(ValueOf(Piece(at_ + 6, year_end))) + U"日",
+          year_end);
+      return true;
+    }
     const char32_t separator = At(year_end);
     if (year_end - at_ != 4 || (separator != '-' && separator != '/' && separator != '.'))
       return false;
@@ -326,7 +329,8 @@ class ChineseNumberWriter : private ChineseCursor {
       second = TwoDigits(i);
       if (!second || *second > 59 || i - seconds != 2 || At(i) == ':') return false;
     }
-    std::u32string text = (*hour == 2 ? U"两" : ChineseCardinal(*hour)) + U"点";
+    const bool lasts = second && Follows(at_, {U"成绩", U"用时", U"耗时", U"时长", U"跑出"});
+    std::u32string text = (*hour == 2 ? U"两" : ChineseCardinal(*hour)) + (lasts ? U"小时" : U"点");
     if (*minute > 0) {
       if (*minute < 10) text += U'零';
       text += ChineseCardinal(*minute) + U"分";
@@ -382,7 +386,8 @@ class ChineseNumberWriter : private ChineseCursor {
       }
     }
     const bool mobile = groups == 1 && digits == 11 && At(at_) == '1';
-    if (!mobile && (groups < 2 || digits < 7)) return false;
+    // 取件码3-2-8805.
+    if (!mobile && (groups < 2 || (groups < 3 && digits < 7))) return false;
     Put(text, end);
     return true;
   }

@@ -35,7 +35,7 @@ std::string LexiconText() {
        {"chang2", "chong2", "zhi1",   "zhi3",  "san1",   "da4",   "de2",   "de5",   "dei3",
         "di4",    "gan1",   "hai2",   "hang2", "huan2",  "jiao1", "jiao4", "liao3", "shu3",
         "wei2",   "wei4",   "xing2",  "zeng1", "zhang3", "zhao2", "mu3",   "zhe5",  "zhong4",
-        "bu4",    "er5",    "liang2", "shou3", "sheng4", "tiao2"})
+        "bu4",    "er5",    "liang2", "shou3", "sheng4", "tiao2", "zang1", "zang4"})
     text += syllable + "\t" + syllable + "\n";
   return text +
          "[start]\nB\t-0.3\nM\t-3.14e100\nE\t-3.14e100\nS\t-1.5\n[transitions]\n[emissions]\n";
@@ -125,7 +125,14 @@ INSTANTIATE_TEST_SUITE_P(
         Run{{{"曾先生", "ceng2 xian1 sheng1"}, {"走", "zou3"}}, "zeng1 xian1 sheng1 zou3"},
         Run{{{"我数", "wo3 shu4"}, {"了", "le5"}, {"数", "shu4"}}, "wo3 shu3 le5 shu3"},
         Run{{{"中", "zhong1"}, {"了", "le5"}, {"大奖", "da4 jiang3"}}, "zhong4 le5 da4 jiang3"},
-        Run{{{"中", "zhong1"}, {"了", "le5"}, {"走", "zou3"}}, "zhong1 le5 zou3"}));
+        Run{{{"中", "zhong1"}, {"了", "le5"}, {"走", "zou3"}}, "zhong1 le5 zou3"},
+        Run{{{"头发", "tou2 fa5"}, {"也", "ye3"}, {"长", "zhang3"}}, "tou2 fa5 ye3 chang2"},
+        Run{{{"号线", "hao4 xian4"}, {"地铁口", "di4 tie3 kou3"}}, "hao4 xian4 di4 tie3 kou3"},
+        Run{{{"一个劲儿", "yi2 ge4 jin4 er5"}, {"地", "di4"}, {"走", "zou3"}},
+            "yi2 ge4 jin4 er5 de5 zou3"},
+        Run{{{"十二", "shi2 er4"}, {"行", "xing2"}, {"有", "you3"}}, "shi2 er4 hang2 you3"},
+        Run{{{"脏", "zang4"}, {"衣服", "yi1 fu5"}}, "zang1 yi1 fu5"},
+        Run{{{"心脏", "xin1 zang4"}, {"大", "da4"}}, "xin1 zang4 da4"}));
 
 }  // namespace
 }  // namespace millrace::models

@@ -7,8 +7,9 @@ Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary M
     ninja -C build east_asian_g2p_main
     var/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
 
-Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--random N] [--seed N] [--program PATH]; --sentences takes the lines
-of a file in place of our own; --random gives the program alone N rows of characters, and checks that it answers each."""
+Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--golden FILE] [--random N] [--seed N] [--program PATH];
+--sentences takes the lines of a file in place of our own; --golden compares with the phonemes of a file instead, for zh-1.1 those of
+tests/data/text/chinese.misaki.txt; --random gives the program alone N rows of characters, and checks that it answers each."""
 
 import argparse
 import collections
@@ -65,6 +66,7 @@ def main() -> None:
     parser.add_argument("language", choices=("ja", "zh", "zh-1.1"))
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--sentences", type=Path, metavar="FILE")
+    parser.add_argument("--golden", type=Path, metavar="FILE")
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--program", default=str(ROOT / "build/tests/unit/models/text/misaki/east_asian_g2p_main"))
@@ -76,6 +78,14 @@ def main() -> None:
             refused = sum("INVALID_ARGUMENT" in answer for answer in answers)
             print(f"{len(answers)} random sentences answered, {refused} of them refused by name")
             return
+        if options.golden:
+            rows = [line.split("\t") for line in options.golden.read_text(encoding="utf-8").splitlines()]
+            answers = run_program(options.program, options.language, Path(folder), [text for text, _ in rows])
+            wrong = [(text, golden, answer) for (text, golden), answer in zip(rows, answers, strict=True) if answer != golden]
+            for text, golden, answer in wrong:
+                print(f"{text}\n  ours   {answer}\n  golden {golden}")
+            print(f"{len(rows) - len(wrong)} of {len(rows)} sentences are read as the file has them")
+            sys.exit(1 if wrong else 0)
         if options.sentences:
             asked = [("lines", line) for line in options.sentences.read_text(encoding="utf-8").splitlines() if line.strip()]
         else:
