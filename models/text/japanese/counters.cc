@@ -188,7 +188,8 @@ std::u32string CountedNumber(uint64_t value, std::u32string_view written,
   const KanjiCounter* counter = FindCounter(written);
   if (counter == nullptr) return CardinalKana(value);
   const bool day_of_month = EndsWithAny(before, {U"月", U"がつ"});
-  if (written == U"分" && before.ends_with(U'割')) return CardinalKana(value) + U" ブ";
+  if (written == U"分" && (before.ends_with(U'割') || (before.ends_with(U'度') && value < 10)))
+    return CardinalKana(value) + U" ブ";
   if (written == U"日") return Days(value, day_of_month);
   if (written == U"日間") {
     std::u32string days = Days(value, false);

@@ -333,7 +333,6 @@ class UnitBuilder {
         if (before.ends_with(whole)) return "ジュー";
       }
     }
-    if (written == U"何分") return "ナンプン";
     if (const auto reading =
             ReadingInContext(text_, morpheme.begin, morpheme.end, morpheme.pronunciation);
         !reading.empty())
@@ -391,6 +390,8 @@ class UnitBuilder {
         for (end = at; end < morpheme.end && IsWideLatin(text_[end]); ++end)
           word += static_cast<char>(text_[end] - 0xFF01 + '!');
         units_.push_back({at, end, Utf8(LatinReading(word)), false, false});
+      } else if (c == U'々' && !units_.empty() && units_.back().end == at) {
+        units_.push_back({at, end, units_.back().kana, false, true});
       } else if (IsLetter(c)) {
         MILLRACE_RETURN_IF_ERROR(AddLetter(at));
       } else {
@@ -454,11 +455,12 @@ KanaText WriteKana(const std::vector<SpokenUnit>& units) {
   KanaText text;
   for (size_t i = 0; i < units.size(); ++i) {
     const SpokenUnit& unit = units[i];
-    // A doubled consonant is spoken with the word behind it, イッ テ, a small one with that before.
-    constexpr std::array<std::string_view, 3> kSmall = {"ャ", "ュ", "ョ"};
+    // A doubled consonant is spoken with the word behind it, イッ テ; a small one, a long vowel and
+    // the end of one are with that before.
+    constexpr std::array<std::string_view, 5> kJoined = {"ッ", "ャ", "ュ", "ョ", "ー"};
     const bool doubled =
-        text.kana.ends_with("ッ") || unit.kana.starts_with("ッ") ||
-        std::ranges::any_of(kSmall, [&](auto kana) { return unit.kana.starts_with(kana); });
+        text.kana.ends_with("ッ") || (text.kana.ends_with("ー") && unit.kana.starts_with("ン")) ||
+        std::ranges::any_of(kJoined, [&](auto kana) { return unit.kana.starts_with(kana); });
     if (!text.kana.empty() && !unit.mark && !units[i - 1].mark && !doubled) text.kana += ' ';
     if (unit.mark && unit.kana.empty()) text.kana += ' ';
     text.kana += unit.kana;

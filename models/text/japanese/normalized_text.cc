@@ -7,6 +7,8 @@
 #include <string>
 
 #include "models/core/errors.h"
+#include "models/text/ascii.h"
+#include "models/text/sign_names.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -61,9 +63,29 @@ size_t RomanValue(char32_t c) {
   return IsBetween(c, 0x2170, 0x217B) ? c - 0x2170 + 1 : 0;
 }
 
-bool IsPause(char32_t c) {
-  return std::u32string_view(U" 、。,.!?:…").find(c) != std::u32string_view::npos;
+// Signs that stand for what is left out where two of them stand together: 〇〇さん.
+constexpr SignName<std::u32string_view> kPlaceholders[] = {
+    {U"〇○◯", U"マル"}, {U"×✕", U"バツ"}, {U"△", U"サンカク"}, {U"□", U"シカク"}};
+
+// Returns true for a digit of a number in kanji, in which 〇 is a zero: 二〇〇〇年.
+bool IsKanjiDigit(char32_t c) { return IsAmong(U"一二三四五六七八九〇", c); }
+
+// Returns true for a variable before a power, but not for the unit of m².
+bool IsVariable(std::u32string_view text) {
+  return !text.empty() && IsLatinLetter(text.back()) && text.back() != 'm' &&
+         (text.size() == 1 || !IsLatinLetter(text[text.size() - 2]));
 }
+
+// Returns the end of the "w" that stand for a laugh at `at`, すごいwww, before no other letter and
+// no digit; `at` if there are none.
+size_t LaughEnd(std::string_view source, size_t at) {
+  size_t end = at;
+  CodePoint c = DecodeAt(source, end);
+  for (; c.value == 'w' || c.value == U'ｗ'; c = DecodeAt(source, end)) end += c.bytes;
+  return c.value < 0x80 && IsAsciiAlnum(static_cast<char>(c.value)) ? at : end;
+}
+
+bool IsPause(char32_t c) { return IsAmong(U" 、。,.!?:…", c); }
 
 }  // namespace
 
@@ -90,12 +112,33 @@ absl::StatusOr<PlacedText> NormalizeJapanese(std::string_view source) {
       if (placed.text.empty() || placed.text.back() != ' ') placed.Add(' ', begin, at);
       continue;
     }
+    const std::u32string_view name = NameOfSign(kPlaceholders, c);
+    const bool zero = c == U'〇' && !placed.text.empty() && IsKanjiDigit(placed.text.back());
+    if (!name.empty() && !zero &&
+        (DecodeAt(source, at).value == c ||
+         (begin > 0 && DecodeBefore(source, begin).value == c))) {
+      for (const char32_t kana : name) placed.Add(kana, begin, at);
+      continue;
+    }
+    if (const size_t laugh = LaughEnd(source, begin);
+        laugh > begin && !placed.text.empty() && !IsBetween(placed.text.back(), '!', '~')) {
+      placed.Add(' ', begin, laugh);
+      at = laugh;
+      continue;
+    }
+    if ((c == U'²' || c == U'³') && IsVariable(placed.text)) {
+      for (const char32_t power : {U'の', c == U'²' ? U'2' : U'3', U'乗'})
+        placed.Add(power, begin, at);
+      continue;
+    }
     size_t end = at;
     while (end < source.size() && end - begin < 32 && IsCombining(DecodeAt(source, end).value))
       end += DecodeAt(source, end).bytes;
     // ②次に: the label of an item, which counts nothing.
     const bool label =
-        IsBetween(c, U'①', U'⓿') && (placed.text.empty() || IsPause(placed.text.back()));
+        IsBetween(c, U'①', U'⓿') &&
+        (placed.text.empty() || IsPause(placed.text.back()) ||
+         (IsAnyKana(placed.text.back()) && IsKanjiCharacter(DecodeAt(source, at).value)));
     if (const size_t value = RomanValue(c); value > 0) {
       for (const char digit : std::to_string(value)) placed.Add(digit, begin, end);
     } else if (end == at && (IsNormal(c) || c != point.value)) {

@@ -378,10 +378,7 @@ class NumberWriter {
     constexpr std::u32string_view kClock = U"時分秒月日";
     if (number.digits.size() == 2 && kClock.find(At(number.end)) != kClock.npos)
       number.spelled = false;
-    if (!currency.empty()) {
-      WriteMoney(number, currency);
-      return;
-    }
+    if (!currency.empty()) return WriteMoney(number, currency);
     std::u32string_view rest = std::u32string_view(in_.text).substr(number.end);
     // The police; generations of telephony.
     if (number.digits == U"110" && rest.starts_with(U"番"))
@@ -470,15 +467,15 @@ class NumberWriter {
   }
 
   void WriteMinus() {
-    // The hyphen of a range says から: 1-2時間.
-    if (at_ > 0 && IsDigit(At(at_ - 1)) && IsDigit(At(at_ + 1))) return Copy(U"から", 1);
+    // The hyphen of a range says から: 1-2時間, 9時-17時.
+    constexpr std::u32string_view kCounted = U"時分日月年円歳人%階";
+    if (at_ > 0 && IsDigit(At(at_ + 1)) &&
+        (IsDigit(At(at_ - 1)) ||
+         (at_ > 1 && kCounted.find(At(at_ - 1)) != kCounted.npos && IsDigit(At(at_ - 2)))))
+      return Copy(U"から", 1);
     const bool behind_word = at_ > 0 && At(at_ - 1) != ' ' && At(at_ - 1) != '(' &&
                              !IsAnyKana(At(at_ - 1)) && !IsKanjiCharacter(At(at_ - 1));
-    if (IsDigit(At(at_ + 1)) && !behind_word) {
-      Copy(U"マイナス", 1);
-    } else {
-      Copy(U" ", 1);
-    }
+    Copy(IsDigit(At(at_ + 1)) && !behind_word ? U"マイナス" : U" ", 1);
   }
 
   const PlacedText& in_;
