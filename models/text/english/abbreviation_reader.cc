@@ -4,10 +4,13 @@
 #include <array>
 #include <string>
 
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_abbreviations.h"
+#include "models/text/english/written_phrases_text.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -56,19 +59,6 @@ bool NextIsCapital(std::string_view text, size_t at) {
   return ByteAt(text, at) == ' ' && IsUpper(DecodeAt(text, at + 1).value);
 }
 
-// Returns true if the name of a county follows that is written with "Co.".
-bool CountyFollows(std::string_view text, size_t at) {
-  constexpr auto kCounties = std::to_array<std::string_view>(
-      {"Antrim",    "Armagh",   "Carlow",    "Cavan",     "Clare",     "Cork",        "Derry",
-       "Donegal",   "Down",     "Dublin",    "Durham",    "Fermanagh", "Galway",      "Kerry",
-       "Kildare",   "Kilkenny", "Laois",     "Leitrim",   "Limerick",  "Londonderry", "Longford",
-       "Louth",     "Mayo",     "Meath",     "Monaghan",  "Offaly",    "Roscommon",   "Sligo",
-       "Tipperary", "Tyrone",   "Waterford", "Westmeath", "Wexford",   "Wicklow"});
-  static_assert(std::ranges::is_sorted(kCounties));
-  if (!NextIsCapital(text, at)) return false;
-  return std::ranges::binary_search(kCounties, LettersAt(text, at + 1));
-}
-
 bool IsDeterminer(std::string_view word) {
   return IsOneOf(AsciiLower(word), "a", "an", "her", "his", "its", "my", "our", "the", "their");
 }
@@ -100,6 +90,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "JR" and "MR" may be initials of a name, and "HRs" are home runs.
       return !IsAsciiUpper(ByteAt(word, 1)) || (stop && !word.ends_with('s')) || word.size() > 3;
     case When::kStop:
+      // "He shot 91% FT."
+      if (word == "FT" && (previous.empty() || !IsAsciiDigit(previous.back()))) return false;
       return stop && !(last && IsPlainWord(word)) && !IsLongCapitals(word);
     case When::kStopAndCapital:
       return stop && IsAsciiUpper(word[0]) && !IsAsciiUpper(ByteAt(word, 1));
@@ -129,9 +121,12 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "No. of rooms".
       if (stop && word == "No" && text.substr(end + 1).starts_with(" of ")) return true;
       // "Fig. A", "apt. C".
-      const bool lettered = IsOneOf(AsciiLower(word), "app", "apt", "bldg", "fig", "rm") &&
-                            IsAsciiUpper(ByteAt(text, next)) &&
-                            !IsAsciiAlnum(ByteAt(text, next + 1));
+      const bool lettered =
+          IsOneOf(AsciiLower(word), "app", "apt", "bldg", "fig", "rev", "rm") &&
+          IsAsciiUpper(ByteAt(text, next)) && !IsAsciiAlnum(ByteAt(text, next + 1)) &&
+          !(text.substr(next + 1, 2) == ". " && AsciiLower(word) == "rev");  // "Rev. J. Smith"
+      // "Est. 3 km" is an estimate.
+      if (AsciiLower(word) == "est" && after > next && after != next + 4) return false;
       return stop && (IsAsciiDigit(ByteAt(text, number)) || ByteAt(text, number) == '#' ||
                       lettered || IsRomanAt(text, next) || founded);
     }
@@ -144,8 +139,6 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "John D. Rockefeller" has an initial.
       return stop && NextIsCapital(text, end + 1) && !(word.size() == 1 && IsAsciiUpper(word[0])) &&
              !(NamesStreet(previous) && EndsStreet(text, end + 1));
-    case When::kStopAndCounty:
-      return stop && CountyFollows(text, end + 1);
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
@@ -193,9 +186,9 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   if (word == "WWI" || word == "WWII")
     return Reading{end, {"World", "War", word.size() == 3 ? "one" : "two"}};
   const auto meaning = [lower](When when) -> std::optional<std::string_view> {
-    for (const bool second : {false, true}) {
-      const auto known = FindSpokenAbbreviation(lower, second);
-      if (known && known->when == when) return known->words;
+    size_t place = 0;
+    while (const auto known = FindSpokenAbbreviation(lower, place++)) {
+      if (known->when == when) return known->words;
     }
     return std::nullopt;
   };
@@ -213,8 +206,11 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
         !IsOneOf(LettersAt(text, number + 1), "day", "hour", "man", "minute", "month", "people",
                  "person", "week", "woman", "year"))
       return Reading{end, {"number"}};
-    if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Mk Pg Rm Rte Sec Ste Vol "))
-      return Reading{end, {std::string(*meaning(When::kStopAndDigit))}};
+    if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Mk Pg Rm Rte Sec Ste Vol Wk "))
+      return Reading{
+          end,
+          {std::string(
+              meaning(When::kStopAndDigit).value_or(FindSpokenAbbreviation(lower)->words))}};
   }
   if (word == "Mk" && ByteAt(text, end) == ' ' && IsRomanAt(text, end + 1))
     return Reading{end, {"mark"}};
@@ -227,7 +223,7 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   // "Mon & Wed", "Sat. and Sun."
   bool both = false;
   for (const std::string_view day : {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}) {
-    for (const std::string joint : {" & ", " and ", ". & ", ". and "}) {
+    for (const std::string joint : {" & ", " and ", ". & ", ". and ", "/"}) {
       both = both || text.substr(end).starts_with(joint + std::string(day)) ||
              text.substr(0, end - word.size()).ends_with(std::string(day) + joint);
     }
@@ -236,40 +232,32 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   return Reading{end, {std::string(FindSpokenAbbreviation(lower)->words)}};
 }
 
-// Reads abbreviations that belong together: "Fed. R. Civ. P. 12", "F. Supp. 2d".
-std::optional<Reading> ReadCitation(std::string_view text, size_t at, size_t end) {
-  // The Southern Reporter: "2 So. 3d 100".
-  if (text.substr(at, end - at) == "So" && text.substr(end, 2) == ". " &&
-      IsAsciiDigit(ByteAt(text, end + 2)) && ByteAt(text, end + 3) == 'd')
-    return Reading{end + 1, {"southern"}};
-  if (!IsAsciiUpper(text[at]) || ByteAt(text, end) != '.' || ByteAt(text, end + 1) != ' ' ||
-      !IsAsciiUpper(ByteAt(text, end + 2)))
-    return std::nullopt;
-  struct Entry {
-    std::string_view written;
-    std::string_view spoken;
-  };
-  constexpr auto kCitations = std::to_array<Entry>({
-      {"F. App'x", "federal appendix"},
-      {"F. Supp.", "federal supplement"},
-      {"Fed. R. App. P.", "federal rule of appellate procedure"},
-      {"Fed. R. Bankr. P.", "federal rule of bankruptcy procedure"},
-      {"Fed. R. Civ. P.", "federal rule of civil procedure"},
-      {"Fed. R. Crim. P.", "federal rule of criminal procedure"},
-      {"Fed. R. Evid.", "federal rule of evidence"},
-      {"Fed. Reg.", "federal register"},
-      {"L. Ed.", "lawyers' edition"},
-      {"Pub. L. No.", "public law number"},
-      {"Pub. L.", "public law"},
-      {"S. Ct.", "supreme court"},
-      {"Cal. App.", "california appeals"},
-      {"Cal. Rptr.", "california reporter"},
+// Returns true if the text is at `at`, in which # is a digit and ^ a capital.
+bool Follows(std::string_view text, size_t at, std::string_view follows) {
+  return std::ranges::all_of(follows, [&](char c) {
+    const char next = ByteAt(text, at++);
+    return c == '#' ? IsAsciiDigit(next) : c == '^' ? IsAsciiUpper(next) : c == next;
   });
-  const std::string_view rest = text.substr(at);
-  for (const Entry& entry : kCitations) {
-    if (!rest.starts_with(entry.written)) continue;
-    Reading reading{at + entry.written.size(), {}};
-    reading.AppendEach(entry.spoken);
+}
+
+// Reads what is read as a whole: "n/a", "N. Korea", "Fed. R. Civ. P.". end: that of its first word.
+std::optional<Reading> ReadPhrase(std::string_view text, std::string_view word, size_t end) {
+  static const WordTable<3> phrases(kWrittenPhrasesText);
+  for (const auto& [first, rest, words] : phrases.FindAll(word)) {
+    const size_t bar = std::min(rest.find('|'), rest.size());
+    const size_t behind = end + bar;
+    if (text.substr(end, bar) != rest.substr(0, bar)) continue;
+    if (bar < rest.size() ? !Follows(text, behind, rest.substr(bar + 1))
+                          : IsAsciiAlnum(text[behind - 1]) && IsAsciiAlnum(ByteAt(text, behind)))
+      continue;
+    Reading reading{behind, {}};
+    reading.AppendEach(words);
+    // "N. Korea's".
+    const CodePoint mark = DecodeAt(text, behind);
+    if (IsApostrophe(mark.value) && LettersAt(text, behind + mark.bytes) == "s") {
+      reading.words.back() += "'s";
+      reading.end += mark.bytes + 1;
+    }
     return reading;
   }
   return std::nullopt;
@@ -293,30 +281,16 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   if (word.empty() || word.size() > kMaxWordBytes) return std::nullopt;
   const std::string lower_word = AsciiLower(word);
   const std::string_view lower = lower_word;
-  if (lower == "tl" && AsciiLower(text.substr(end, 3)) == ";dr")
-    return Reading{end + 3, {"T.L.D.R."}};
-  if (ByteAt(text, end) == '/' && word.size() == 1 && !IsAsciiAlnum(ByteAt(text, end + 2))) {
-    const std::string whole = AsciiLower(text.substr(at, 3));
-    if (whole == "n/a") return Reading{end + 2, {"not", "applicable"}};
-    if (whole == "w/c") return Reading{end + 2, {"week", "commencing"}};
-    if (whole == "w/e" && IsAsciiDigit(ByteAt(text, end + 3)))
-      return Reading{end + 2, {"week", "ending"}};
-    if (whole == "w/e") return Reading{end + 2, {"whatever"}};
-    for (const std::string_view period : {"month", "quarter", "week", "year"}) {
-      if (whole[0] == period[0] && whole[2] == period[0] && whole[1] == '/')
-        return Reading{end + 2, {std::string(period), "over", std::string(period)}};
-    }
-    if (whole == "j/k") return Reading{end + 2, {"just", "kidding"}};
-    if (whole == "b/w") {
-      if (MeasuredFollows(text, end + 2)) return Reading{end + 2, {"black", "and", "white"}};
-      return Reading{end + 2, {"between"}};
-    }
+  if (auto phrase = ReadPhrase(text, word, end)) return phrase;
+  if (lower == "b" && AsciiLower(text.substr(end, 2)) == "/w" &&
+      !IsAsciiAlnum(ByteAt(text, end + 2))) {
+    if (MeasuredFollows(text, end + 2)) return Reading{end + 2, {"black", "and", "white"}};
+    return Reading{end + 2, {"between"}};
   }
   if (word == "w" && ByteAt(text, end) == '/') {
     const bool without = ByteAt(text, end + 1) == 'o' && !IsAsciiAlnum(ByteAt(text, end + 2));
     return Reading{end + (without ? 2 : 1), {without ? "without" : "with"}};
   }
-  if (auto citation = ReadCitation(text, at, end)) return citation;
   // "v. 3.2.1" is no verse.
   const size_t number = end + (ByteAt(text, end + 1) == ' ' ? 2 : 1);
   if (lower == "v" && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, number)) &&
@@ -326,22 +300,19 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   if ((lower == "c" || lower == "y") && AsciiLower(text.substr(end, 2)) == "/o" &&
       !IsAsciiAlnum(ByteAt(text, end + 2)))
     return ReadSlashedO(text, lower == "c", end + 2);
-  if (word == "b" && text.substr(end, 2) == "/c" && !IsAsciiAlnum(ByteAt(text, end + 2)))
-    return Reading{end + 2, {"because"}};
   // A department, not an hour.
   if (word == "HR") return std::nullopt;
   // A musician is no fort: "Sicko Mode ft. Drake".
   if (word == "ft" && ByteAt(text, end) == '.' && NextIsCapital(text, end + 1) &&
       !IsAsciiDigit(ByteAt(previous, 0)))
     return Reading{end + 1, {"featuring"}};
-  for (const bool second : {false, true}) {
-    const auto known = FindSpokenAbbreviation(lower, second);
+  size_t place = 0;
+  while (const auto known = FindSpokenAbbreviation(lower, place++)) {
     // "Djokovic d. Alcaraz".
-    if (lower == "d" && second && !NamesStreet(previous)) break;
-    if (!known) break;
+    if (lower == "d" && place > 1 && !NamesStreet(previous)) break;
     if (!Applies(known->when, text, word, end, previous, last)) continue;
     // Nobody flourished in "Fl. 3".
-    if (lower == "fl" && !second && DigitsEnd(text.substr(0, number + 3), number) < number + 3)
+    if (lower == "fl" && place == 1 && DigitsEnd(text.substr(0, number + 3), number) < number + 3)
       return Reading{end + 1, {"floor"}};
     Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
     reading.AppendEach(known->words);

@@ -9,6 +9,7 @@
 #include "models/text/english/amount.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/currencies_text.h"
+#include "models/text/english/sum_scales_text.h"
 
 namespace millrace::models {
 namespace {
@@ -55,37 +56,15 @@ const Currency* FindCurrency(std::string_view text, size_t at) {
 
 // Returns "k", "million" and the like after an amount, and moves `at` behind it.
 std::string_view TakeScale(std::string_view text, size_t& at) {
-  struct Scale {
-    std::string_view written;
-    std::string_view spoken;
-    bool after_space;
-  };
-  constexpr std::array<Scale, 16> kScales = {{{"thousand", "thousand", true},
-                                              {"crore", "crore", true},
-                                              {"lakh", "lakh", true},
-                                              {"million", "million", true},
-                                              {"billion", "billion", true},
-                                              {"trillion", "trillion", true},
-                                              {"k", "thousand", false},
-                                              {"K", "thousand", false},
-                                              {"m", "million", false},
-                                              {"M", "million", false},
-                                              {"mn", "million", true},
-                                              {"bn", "billion", true},
-                                              {"b", "billion", false},
-                                              {"B", "billion", false},
-                                              {"tn", "trillion", true},
-                                              {"T", "trillion", false}}};
+  static const WordTable<3> scales(kSumScalesText);
   const bool spaced = ByteAt(text, at) == ' ' || ByteAt(text, at) == '-';
   const size_t begin = at + (spaced ? 1 : 0);
   const size_t end = LettersEnd(text.substr(0, begin + 9), begin);
   const std::string_view word = begin <= text.size() ? text.substr(begin, end - begin) : "";
-  for (const Scale& scale : kScales) {
-    if (word != scale.written || (spaced && !scale.after_space)) continue;
-    at = end;
-    return scale.spoken;
-  }
-  return {};
+  const auto* const scale = scales.Find(word);
+  if (scale == nullptr || (spaced && scale->back() == "joined")) return {};
+  at = end;
+  return (*scale)[1];
 }
 
 // Takes what the sum is paid for, as advertisements write it: "£25pp", "£900 pcm".

@@ -11,17 +11,17 @@ namespace {
 using When = SpokenAbbreviation::When;
 
 // In the order of When.
-constexpr std::string_view kWhen[] = {"always", "stop",        "capital",       "digit",
-                                      "more",   "name",        "after-ordinal", "after-name",
-                                      "county", "without-name"};
+constexpr std::string_view kWhen[] = {"always",        "stop",       "capital",
+                                      "digit",         "more",       "name",
+                                      "after-ordinal", "after-name", "without-name"};
 
 }  // namespace
 
-std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, bool second) {
+std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, size_t meaning) {
   static const WordTable<3> table(kSpokenAbbreviationsText);
   const auto meanings = table.FindAll(word);
-  if (meanings.size() <= (second ? 1 : 0)) return std::nullopt;
-  const auto& [written, words, when] = meanings[second ? 1 : 0];
+  if (meaning >= meanings.size()) return std::nullopt;
+  const auto& [written, words, when] = meanings[meaning];
   return SpokenAbbreviation{words, static_cast<When>(std::ranges::find(kWhen, when) - kWhen)};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -17,16 +18,14 @@ struct SpokenAbbreviation {
     kStopAndName,       // with a stop, before a capital: "St. Paul", "Mt. Everest"
     kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
     kStopAfterName,     // with a stop, after a capitalised word and not before one: "Main St."
-    kStopAndCounty,     // with a stop, before a county: "Co. Kerry"
     kStopWithoutName    // with a stop, at the beginning or behind an article: "the ave. score"
   };
   std::string_view words;  // separated by spaces
   When when = When::kAlways;
 };
 
-// Looks up a written abbreviation without its last stop, in lower case. second: returns its other
-// meaning ("st" is a saint, then a street). Thread-safe.
-std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word,
-                                                         bool second = false);
+// Looks up a written abbreviation without its last stop, in lower case. meaning: which of its
+// meanings, from 0 on ("st" is a saint, then a street). Thread-safe.
+std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word, size_t meaning = 0);
 
 }  // namespace millrace::models

@@ -5,52 +5,12 @@
 
 #include "models/core/embedded_table.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/unit_prefixes_text.h"
 #include "models/text/english/unit_symbols_text.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-// A unit with the prefixes that it has.
-struct Prefixed {
-  std::string_view written;
-  std::string_view name;
-  std::string_view prefixes;
-  std::string_view plural = {};  // empty: with an s
-};
-
-constexpr auto kPrefixed = std::to_array<Prefixed>({
-    {"A", "amp", "kmnµ"},
-    {"Ah", "amp hour", "km"},
-    {"B", "byte", "EGKMPTk"},
-    {"Bq", "becquerel", "GMTk"},
-    {"F", "farad", "mnpµ"},
-    {"Gy", "gray", "m"},
-    {"H", "henry", "nµ"},
-    {"Hz", "hertz", "GMTkm", "hertz"},
-    {"J", "joule", "GMTkm"},
-    {"L", "liter", "cdmµ"},
-    {"M", "molar", "mnpµ", "molar"},
-    {"N", "newton", "Mkm"},
-    {"Pa", "pascal", "GMhkm"},
-    {"Sv", "sievert", "mµ"},
-    {"V", "volt", "Mkmµ"},
-    {"VA", "volt amp", "Mk"},
-    {"W", "watt", "GMTkmµ"},
-    {"Wh", "watt hour", "GMTk"},
-    {"b", "bit", "GKMT"},
-    {"bit", "bit", "GMTk"},
-    {"bar", "bar", "m"},
-    {"bps", "bit per second", "GKMTk"},
-    {"cal", "calorie", "k"},
-    {"eV", "electron volt", "GMTkm"},
-    {"g", "gram", "Kkmnµ"},
-    {"l", "liter", "cdmµ"},
-    {"m", "meter", "cdkmn"},
-    {"mol", "mole", "kmnµ"},
-    {"s", "second", "mnpµ"},
-    {"Ω", "ohm", "GMkm"},
-});
 
 constexpr std::string_view PrefixName(std::string_view prefix) {
   constexpr std::array<std::string_view, 13> kNames = {
@@ -80,15 +40,14 @@ std::optional<Unit> FindSimple(std::string_view symbol, bool spaced) {
     return WithPlural(std::string(singular), std::string(plural));
   }
   const std::string_view prefix = symbol.substr(0, symbol.starts_with("µ") ? 2 : 1);
-  for (const Prefixed& unit : kPrefixed) {
-    if (symbol.substr(prefix.size()) != unit.written || prefix.empty() ||
-        unit.prefixes.find(prefix) == std::string_view::npos)
-      continue;
-    const std::string name(PrefixName(prefix));
-    return WithPlural(name + std::string(unit.name),
-                      unit.plural.empty() ? "" : name + std::string(unit.plural));
-  }
-  return std::nullopt;
+  static const WordTable<4> prefixed(kUnitPrefixesText);
+  const auto* const unit = prefixed.Find(symbol.substr(prefix.size()));
+  if (unit == nullptr) return std::nullopt;
+  const auto& [written, unit_name, prefixes, plural] = *unit;
+  if (prefix.empty() || prefixes.find(prefix) == prefixes.npos) return std::nullopt;
+  const std::string name(PrefixName(prefix));
+  return WithPlural(name + std::string(unit_name),
+                    plural.empty() ? "" : name + std::string(plural));
 }
 
 // Finds a unit, also with a small 2 or 3 behind it, or a negative power, which is "per" it.
@@ -153,7 +112,7 @@ std::optional<Unit> FindProduct(std::string_view symbol) {
 // Returns true for what an amount may be per that is written out: "2 kWh/day".
 bool IsPeriod(std::string_view word) {
   return IsOneOf(word, "capita", "day", "hour", "household", "minute", "month", "night", "person",
-                 "pixel", "second", "shift", "unit", "week", "year");
+                 "serving", "side", "pixel", "second", "shift", "unit", "week", "year");
 }
 
 void SpellAsBritish(std::string& words) {
