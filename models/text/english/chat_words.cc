@@ -101,8 +101,8 @@ std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_
         return Reading{end, {"you"}};
       return std::nullopt;
     case 'r':
-      if (IsOneOf(previous, "how", "there", "these", "they", "those", "we", "what", "where", "who",
-                  "why", "you") ||
+      if (IsOneOf(previous, "guys", "how", "kids", "people", "there", "these", "they", "those",
+                  "we", "what", "where", "who", "why", "you") ||
           IsOneOf(next, "u", "we", "you"))
         return Reading{end, {"are"}};
       return std::nullopt;

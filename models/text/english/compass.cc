@@ -63,6 +63,10 @@ bool IsCompassBehindNumber(std::string_view text, size_t at, size_t end) {
 std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t end,
                                    std::string_view previous) {
   const std::string_view word = text.substr(begin, end - begin);
+  // "3 miles N of here".
+  if (word.size() == 1 && IsOneOf(previous, "blocks", "kilometers", "mile", "miles") &&
+      text.substr(end).starts_with(" of ") && !CompassName(word[0]).empty())
+    return Reading{end, {std::string(CompassName(word[0]))}};
   // "N. Main St.", "E 42nd St".
   if (word.size() == 1 && !CompassName(word[0]).empty()) {
     const size_t behind = end + (ByteAt(text, end) == '.' ? 1 : 0);
@@ -76,7 +80,8 @@ std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t e
   const bool two = (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W');
   if ((word.size() == 2 && !two) ||
       !IsOneOf(previous, "avenue", "boulevard", "drive", "due", "facing", "from", "head", "heading",
-               "hour", "mph", "road", "street", "toward", "towards", "wind", "winds"))
+               "hour", "kilometers", "miles", "mph", "road", "street", "toward", "towards", "wind",
+               "winds"))
     return std::nullopt;
   Reading reading{end, {}};
   if (word.size() == 3) reading.Append(CompassName(word[0]));

@@ -126,6 +126,9 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   const bool odds = text.substr(near, at - near).find("odds") != std::string_view::npos ||
                     IsOneOf(LettersAt(text, end + 1), "favorite", "favorites", "favourite",
                             "favourites", "odds", "outsider", "shot");
+  // "Pi is about 22/7."
+  if (count > part && part > 1 && IsOneOf(previous, "about", "approximately", "equals", "roughly"))
+    reading.Append("over");
   if (count > part && odds) reading.Append("to");
   // Runs and wickets: "England were 245/6".
   constexpr uint64_t kFewRuns = 30;

@@ -30,6 +30,13 @@ bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
   return text[at - 1] >= 'n' && text[at - 1] != 's' && IsAsciiDigit(text[at - 2]);
 }
 
+// Returns true if an exponent ends there: "2^32".
+bool IsCaretBefore(std::string_view text, size_t end) {
+  size_t at = end;
+  while (at > 0 && IsAsciiDigit(text[at - 1])) --at;
+  return at < end && at > 1 && text[at - 1] == '^';
+}
+
 // Returns true for the hyphen of "a - b" and "x² - 1", which stands between operands.
 bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   if (at < 2 || text[at - 1] != ' ' || ByteAt(text, run) != ' ') return false;
@@ -49,7 +56,7 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
       IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]) || multiple);
   const char32_t sign = DecodeBefore(text, at - 1).value;
   const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079) ||
-                     (at > 3 && IsAsciiDigit(letter) && text[at - 3] == '^');
+                     IsCaretBefore(text, at - 1);
   if (!variable && !power && !number) return false;
   const size_t next = run + 1;
   const char after = ByteAt(text, next);

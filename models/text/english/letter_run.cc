@@ -62,7 +62,7 @@ LetterRun FindLetterRun(std::string_view text, size_t at) {
 bool IsInitial(std::string_view text, size_t end, std::string_view word) {
   const char next = ByteAt(text, end + 2);
   return word.size() == 1 && IsAsciiUpper(word[0]) && word != "I" && text.substr(end, 2) == ". " &&
-         (IsAsciiUpper(next) || (IsOneOf(word, "D", "K") && IsAsciiDigit(next)));
+         (IsAsciiUpper(next) || (IsOneOf(word, "D", "K", "S") && IsAsciiDigit(next)));
 }
 
 }  // namespace millrace::models

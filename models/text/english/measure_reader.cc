@@ -26,6 +26,7 @@ bool IsLowerBehindSpace(std::string_view text, size_t at) {
 bool IsOperatorBehind(std::string_view text, size_t at) {
   const size_t sign = at + (ByteAt(text, at) == ' ' ? 1 : 0);
   constexpr std::string_view kOperators = "+-*/=^<>";
+  if (text.substr(std::min(sign, text.size())).starts_with("− ")) return true;
   return ByteAt(text, sign) != '\0' && kOperators.find(text[sign]) != std::string_view::npos &&
          (sign == at || ByteAt(text, sign + 1) == ' ');
 }
@@ -141,10 +142,10 @@ bool IsTemperature(std::string_view text, size_t end, size_t behind) {
   const std::string_view before = text.substr(0, at);
   const bool given = before.ends_with(" at ") || before.ends_with(" to ") ||
                      before.ends_with(" is ") || before.ends_with(" was ") ||
-                     before.ends_with('(') || before.ends_with('-');
+                     before.ends_with('(') || before.ends_with('-') || before.ends_with('/');
   const char follows = ByteAt(text, behind);
   const bool ends =
-      follows == '\0' || std::string_view(".,;)").find(follows) != std::string_view::npos ||
+      follows == '\0' || std::string_view(".,;)/").find(follows) != std::string_view::npos ||
       text.substr(behind).starts_with(" (") || text.substr(behind).starts_with(" for ");
   return end - at >= 2 && given && ends;
 }
@@ -156,7 +157,7 @@ bool FormulaFollows(std::string_view text, size_t at) {
   bool formula = false;
   for (; IsAsciiAlnum(ByteAt(text, end)); ++end) formula = formula || !IsAsciiLower(text[end]);
   constexpr size_t kLongest = 10;
-  return formula && end - at < kLongest;
+  return formula && end - at < kLongest && text.substr(at + 1, end - at - 1) != "HP";
 }
 
 // Returns true for the hyphen or space of "lb-ft" and "m s⁻¹", which multiply.
@@ -183,7 +184,8 @@ size_t UnitEnd(std::string_view text, size_t at, bool& divided) {
     const bool opens = c.value == '(' && divided && text[end - 1] == '/' && letter_follows;
     const bool closes = c.value == ')' && open;
     const bool divides =
-        c.value == '/' && !divided && end > at && (letter_follows || ByteAt(text, end + 1) == '(');
+        c.value == '/' && !divided && end > at &&
+        (letter_follows || ByteAt(text, end + 1) == '(' || text.substr(end + 1).starts_with("µ"));
     const bool joins =
         ((c.value == '-' || c.value == ' ') && end > at && JoinsUnits(text, at, end)) ||
         (letter_follows && ProductSignBytes(text, end) > 0);
@@ -223,6 +225,11 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     ++at;
     return article && NounFollows(text, at) ? "P." : one ? "penny" : "pence";
   }
+  // "It costs 50c."
+  if (!spaced && pence == "c" && EndsSmallNumber(text, at) && SpeaksOfMoney(text, at)) {
+    ++at;
+    return one ? "cent" : "cents";
+  }
   // "9.81 m/s2", "40 m2".
   const bool power = (ByteAt(text, end) == '2' || ByteAt(text, end) == '3') && end > at &&
                      !IsAsciiAlnum(ByteAt(text, end + 1));
@@ -241,15 +248,23 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     end = at + 1;
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
-  // The stop of "a 5 lb. bag" is the unit's.
-  const size_t behind =
-      end + (ByteAt(text, end) == '.' && IsLowerBehindSpace(text, end + 1) ? 1 : 0);
+  if (symbol == "K/µL") {                    // of blood cells
+    at = end;
+    return "thousand per microliter";
+  }
+  // The stop of "a 5 lb. bag" and of "2 (15 oz.) cans" is the unit's.
+  const bool stopped = ByteAt(text, end) == '.' && (IsLowerBehindSpace(text, end + 1) ||
+                                                    text.substr(end + 1).starts_with(") "));
+  const size_t behind = end + (stopped ? 1 : 0);
   const auto take = [&](std::string_view unit, size_t bytes = 0) {
     at += bytes > 0 ? bytes : symbol.size();
     return std::string(unit);
   };
   const auto number = [&](const Unit& unit) {
-    const bool belongs = (article && NounFollows(text, behind)) || MeasuredFollows(text, behind);
+    // "A 60W-equivalent bulb".
+    const bool joined = ByteAt(text, end) == '-' && IsAsciiLower(ByteAt(text, end + 1));
+    const bool belongs =
+        joined || (article && NounFollows(text, behind)) || MeasuredFollows(text, behind);
     return take(one || belongs ? unit.singular : unit.plural);
   };
   if (const auto unit = FindUnitOfNoun(text, at, end, spaced)) return number(*unit);
@@ -413,9 +428,14 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   const auto unit = TakeUnit(dialect, text, at, spaced, one, article);
   if (!unit) return false;
   reading.AppendEach(*unit);
-  // The stop of "5 lb. of flour" ends no sentence.
-  const char next = ByteAt(text, at + 2);
-  if ((text.substr(at, 2) == ". " && (IsAsciiLower(next) || IsAsciiDigit(next))) ||
+  // The stop of "5 lb. of flour" and of "12 mi. NW of town" ends no sentence.
+  const std::string_view behind = text.substr(std::min(at + 2, text.size()));
+  const char next = ByteAt(behind, 0);
+  const std::string_view compass = LettersAt(behind, 0);
+  const bool directed = behind.substr(compass.size()).starts_with(" of ") &&
+                        compass.find_first_not_of("NSEW") == compass.npos;
+  if ((text.substr(at, 2) == ". " &&
+       (IsAsciiLower(next) || IsAsciiDigit(next) || next == '@' || directed)) ||
       text.substr(at, 2) == ".," || text.substr(at, 2) == "./" || text.substr(at, 3) == ".) ")
     ++at;
   reading.end = at;

@@ -74,6 +74,20 @@ bool NamesLetter(std::string_view text, size_t at, std::span<const SpokenWord> w
          (so_far.isotopes || IsOneOf(LettersAt(text, letter + 2), "dates", "dating", "decay"));
 }
 
+// Returns true for the digit of "W1U 3PB", which begins the second half of a postcode.
+bool IsWithinPostcode(std::string_view text, size_t at) {
+  constexpr size_t kLongest = 4;
+  if (at < 3 || text[at - 1] != ' ' || !IsAsciiUpper(ByteAt(text, at + 1)) ||
+      !IsAsciiUpper(ByteAt(text, at + 2)) || IsAsciiAlnum(ByteAt(text, at + 3)))
+    return false;
+  size_t begin = at - 1;
+  while (begin > 0 && at - begin <= kLongest &&
+         (IsAsciiUpper(text[begin - 1]) || IsAsciiDigit(text[begin - 1])))
+    --begin;
+  const std::string_view first = text.substr(begin, at - 1 - begin);
+  return first.size() > 1 && IsAsciiUpper(first[0]) && std::ranges::any_of(first, IsAsciiDigit);
+}
+
 // Returns true for "the card ending in", which the last digits of a number follow.
 bool NamesLastDigits(std::span<const SpokenWord> words) {
   if (!IsOneOf(AsciiLower(words[words.size() - 2].text), "end", "ending", "ends")) return false;
@@ -137,12 +151,14 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
                                 const ContextSoFar& so_far) {
   NumberContext context{.previous = previous};
   context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
-                  NamesSeats(text, at, previous) || InCode(text, at) ||
-                  NamesLetter(text, at, words, previous, so_far) ||
+                  IsWithinPostcode(text, at) || NamesSeats(text, at, previous) ||
+                  InCode(text, at) || NamesLetter(text, at, words, previous, so_far) ||
                   IsLetterOfPlace(text, at, words, previous, so_far);
   // "10W-40 oil".
   const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
-  if (text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2)))
+  // "32W x 34L" are sizes of trousers.
+  if ((text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2))) ||
+      text.substr(letter).starts_with("W x ") || text.substr(0, at).ends_with("W x "))
     context.label = true;
   // "My flat is 4C".
   if (words.size() > 1 && IsOneOf(previous, "are", "is", "was", "were") &&

@@ -24,8 +24,11 @@ bool EndsAsRange(std::string_view text, size_t end) {
   // "1/4-1/2 inch", "1½-2 cups".
   size_t part = end;
   while (part > 0 && end - part < 3 && IsAsciiDigit(text[part - 1])) --part;
+  // "A 1/4-20 thread" has twenty of them in an inch.
+  const size_t threads = DigitsEnd(text.substr(0, end + 4), std::min(end + 1, text.size()));
+  const bool screw = threads == end + 3 && ByteAt(text, threads) != '/';
   const bool fraction =
-      (part < end && part > 1 && text[part - 1] == '/' && IsAsciiDigit(text[part - 2])) ||
+      (!screw && part < end && part > 1 && text[part - 1] == '/' && IsAsciiDigit(text[part - 2])) ||
       text.substr(0, end).ends_with("½") || text.substr(0, end).ends_with("¼") ||
       text.substr(0, end).ends_with("¾");
   const std::string_view before = text.substr(0, end);
@@ -61,6 +64,7 @@ bool IsSize(std::string_view text, size_t at, size_t second) {
   size_t begin = at;
   while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
   const std::string_view before = text.substr(0, begin);
+  if (before.ends_with('M')) return true;  // a screw of "M4 x 12"
   const bool article = before == "A " || before.ends_with(" a ") || before.ends_with(" an ") ||
                        before.ends_with(" the ");
   const size_t end = DigitsEnd(text.substr(0, second + kMaxOperandBytes), second);
@@ -80,7 +84,7 @@ bool IsDecimal(std::string_view text, size_t end) {
 bool IsScale(std::string_view text, size_t at) {
   const size_t end = DigitsEnd(text.substr(0, at + 4), at);
   const std::string_view best = text.substr(at, end - at);
-  return best == "5" || best == "10" || best == "100";
+  return best == "4" || best == "5" || best == "10" || best == "100";
 }
 
 // Returns true for a time of the day or a percentage, as the end of a range with spaces.
@@ -186,17 +190,24 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
   if (dash && !spaced && ByteAt(text, second) == '\'' && IsAsciiDigit(ByteAt(text, second + 1)) &&
       EndsAsRange(text, at))
     return Reading{second, {"to"}};
+  // Several for a price: "3/$10".
+  const size_t price = second + CurrencySignBytes(text, second);
+  if (text[sign] == '/' && !spaced && IsAsciiDigit(text[at - 1]) && price > second &&
+      IsAsciiDigit(ByteAt(text, price)))
+    return Reading{second, {"for"}};
   if (!IsAsciiDigit(ByteAt(text, second))) return std::nullopt;
   switch (en_dash ? '-' : ByteAt(text, sign)) {
     case 'x':
     case 'X':
       // "3 x 4" and "3x4=12" are products, "3x4" is a size.
       // A size may have units: "5 cm x 3 cm".
-      return Reading{second,
-                     {IsAsciiDigit(text[at - 1]) && !IsMeasured(text, second) &&
-                              !IsSize(text, at, second) && (spaced || IsEquated(text, second))
-                          ? "times"
-                          : "by"}};
+      return Reading{
+          second,
+          {IsAsciiDigit(text[at - 1]) && !IsMeasured(text, second) && !IsSize(text, at, second) &&
+                   (spaced || IsEquated(text, second) || text.substr(second).starts_with("10^") ||
+                    text.substr(second).starts_with("10⁻"))
+               ? "times"
+               : "by"}};
     case '*':
       return Reading{second, {"times"}};
     case '%':

@@ -91,8 +91,8 @@ bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::stri
   constexpr auto kBehind = std::to_array<std::string_view>(
       {" this season", " last season", " overall", " record", " start", " on the season",
        " on the year", " this year", " at home", " on the road"});
-  const bool stands =
-      IsOneOf(previous, "a", "an", "are", "is", "their", "were", "was", "to", "with");
+  const bool stands = IsOneOf(previous, "a", "an", "are", "he's", "is", "she's", "their", "they're",
+                              "to", "was", "we're", "were", "with");
   return stands && std::ranges::any_of(kBehind, [&](std::string_view words) {
            return text.substr(end).starts_with(words);
          });

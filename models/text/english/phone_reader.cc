@@ -58,7 +58,7 @@ Groups TakeGroups(std::string_view text, size_t at) {
     if (bracket && IsAsciiDigit(separator)) continue;
     if (separator != ' ' && separator != '-' && separator != '.') break;
     const char next = ByteAt(text, at + 1);
-    if (!IsAsciiDigit(next) && (next != '(' || open)) break;
+    if (!IsAsciiDigit(next) && (next != '(' || open || !IsAsciiDigit(ByteAt(text, at + 2)))) break;
     groups.dashes = groups.dashes && separator == '-';
     groups.dots = groups.dots && separator == '.';
     groups.hyphens = groups.hyphens && (separator != ' ' || bracket);
@@ -110,6 +110,8 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
   // "555 123 4567".
   if (groups.Are({3, 3, 4}) && groups.digits[0] > '1' && !groups.digits.ends_with("00"))
     return true;
+  // "845 2291 0073" is that of a meeting.
+  if (groups.Are({3, 4, 4}) && !groups.digits.ends_with("00")) return true;
   // "0800 1111" is free of charge.
   const bool free = groups.sizes[0] == 4 &&
                     (groups.digits.starts_with("0800") || groups.digits.starts_with("0808"));

@@ -325,7 +325,8 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
     // "sha256:9f86".
     size_t digits = sign.begin;
     while (digits > 0 && IsAsciiDigit(text[digits - 1])) --digits;
-    const bool named = digits > 1 && IsAsciiLower(text[digits - 1]);
+    // "docker run -p 8080:80".
+    const bool named = (digits > 1 && IsAsciiLower(text[digits - 1])) || sign.begin - digits == 4;
     return Reading{sign.end, {named ? "colon" : "to"}};
   }
   return std::nullopt;
@@ -371,8 +372,11 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   const bool tag = IsAsciiLetter(ByteAt(text, count_end)) &&
                    IsAsciiLetter(ByteAt(text, count_end + 1)) &&
                    IsAsciiLetter(ByteAt(text, count_end + 2));  // "#2024goals"
+  // "Tracking # 1Z999".
+  const bool apart = follows == ' ' && (IsAsciiDigit(ByteAt(text, sign.end + 1)) ||
+                                        IsAsciiDigit(ByteAt(text, sign.end + 2)));
   const bool number = (IsAsciiDigit(follows) && !tag) ||
-                      (sign.value == '#' && (code || follows == ':')) ||
+                      (sign.value == '#' && (code || follows == ':' || apart)) ||
                       (money > 0 && IsAsciiDigit(ByteAt(text, sign.end + money)));
   std::string_view name = SymbolName(sign.value, number);
   if (sign.value == 0xA2 && !context.words.empty() &&

@@ -297,8 +297,14 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   // "I-405", "US-101".
   const std::string_view before = text.substr(0, begin);
   const bool road = before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
+  // "A 529 plan", "take the 405".
+  const bool plan = digits == "529" && IsOneOf(LettersAt(text, end + 1), "account", "accounts",
+                                               "plan", "plans", "savings");
+  const bool freeway = previous == "the" && digits.size() == kHundreds && digits[1] == '0' &&
+                       digits[2] != '0' && !NounFollows(text, end) && ByteAt(text, end) != '.' &&
+                       ByteAt(text, end) != ',';
   if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
-      (standard || flight || road))
+      (standard || flight || road || plan || freeway))
     return Reading{end, StatusWords(numbers, value)};
   // The lines of a picture: "720p", "2160p60".
   constexpr std::string_view kLines = "240 360 480 576 720 1440 2160 4320";

@@ -235,7 +235,7 @@ class Walk {
                    TakeReading(ReadRomanRange(numbers_.numbers(), text_, at_, words())))) {
       return;
     }
-    if (starts && text_[at_] == 'v' && IsAsciiDigit(ByteAt(text_, at_ + 1))) {
+    if (starts && BeginsVersion(text_, at_)) {
       if (Previous() != "version") spoken_.AddWord("version", at_, at_ + 1);
       joint_end_ = ++at_;
       return;

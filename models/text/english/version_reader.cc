@@ -40,6 +40,13 @@ bool IsVersioned(std::string_view word) {
   return std::ranges::find(kVersioned, word) != kVersioned.end();
 }
 
+bool BeginsVersion(std::string_view text, size_t at) {
+  if (text[at] != 'v' || !IsAsciiDigit(ByteAt(text, at + 1))) return false;
+  // "A v8 engine".
+  return !IsOneOf(LettersAt(text, DigitsEnd(text, at + 1) + 1), "engine", "engines", "motor",
+                  "motors", "swap");
+}
+
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
                                    const NumberContext& context) {
   size_t end = DigitsEnd(text, at);

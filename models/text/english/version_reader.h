@@ -15,6 +15,9 @@ namespace millrace::models {
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,
                                    const NumberContext& context);
 
+// Returns true if the "v" of "v2" is at `at`. Thread-safe.
+bool BeginsVersion(std::string_view text, size_t at);
+
 // Returns true for "version" and the names of programs, in lower case, that are numbered by
 // versions.
 bool IsVersioned(std::string_view word);

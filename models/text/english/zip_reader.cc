@@ -48,7 +48,8 @@ bool IsStateBehindCity(std::string_view text, size_t at) {
                      " Alright Fine Good Great Hello Hey Okay Right So Sure Then Well Yeah Yes ");
   size_t name = begin > 1 && text[begin - 1] == ' ' ? begin - 1 : 0;
   while (name > 0 && IsAsciiLetter(text[name - 1])) --name;
-  const bool person = begin > 1 && IsAsciiUpper(text[name]) && text[begin - 1] == ' ';
+  const bool initial = begin > 2 && text.substr(begin - 2, 2) == ". ";
+  const bool person = initial || (begin > 1 && IsAsciiUpper(text[name]) && text[begin - 1] == ' ');
   return !person || !IsOneOf(letters, "MD", "MS", "PA");
 }
 
