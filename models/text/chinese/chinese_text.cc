@@ -166,7 +166,8 @@ class ChineseNumberWriter : private ChineseCursor {
       Put(U"和", at_ + 1);  // A&B
     } else if (c == '#' && IsAsciiLetter32(before) && !IsAsciiLetter32(behind)) {
       Put(U"井", at_ + 1);  // C#
-    } else if (c == '+' && !IsDigit(behind) && (number_before || EndsLetters(at_))) {
+    } else if (c == '+' && !IsDigit(behind) &&
+               (number_before || EndsLetters(at_) || EndsAmount(at_))) {
       Put(U"加", at_ + 1);  // 100+, C++
     } else if (c == '"' && IsDigit(before) && std::ranges::count(Piece(0, at_), U'"') % 2 == 0) {
       Put(U"英寸", at_ + 1);
@@ -346,7 +347,8 @@ class ChineseNumberWriter : private ChineseCursor {
     if (!numerator || At(i) != '/') return false;
     ++i;
     const auto denominator = TwoDigits(i);
-    if (!denominator || *denominator == 0 || At(i) == '/') return false;
+    if (!denominator || *denominator == 0 || At(i) == '/' || (At(i) == '.' && IsDigit(At(i + 1))))
+      return false;
     constexpr uint64_t kHours = 24;
     constexpr uint64_t kDays = 7;
     if (numerator == kHours && denominator == kDays) {

@@ -134,7 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
         Written{"5-3号楼", "五至三号楼"}, Written{"3-5级", "三至五级"},
         Written{"日期20260115", "日期二零二六年一月十五日"},
         Written{"1千米=1000米", "一千米等于一千米"}, Written{"(1881—1936)", "(一八八一至一九三六)"},
-        Written{"10⁸米/秒", "十的八次方米每秒"}, Written{"A$5", "五澳元"}));
+        Written{"10⁸米/秒", "十的八次方米每秒"}, Written{"A$5", "五澳元"},
+        Written{"销量10万+", "销量十万加"}, Written{"985、211院校", "九八五、二幺幺院校"}));
 
 class ChineseG2pTest : public ::testing::Test {
  protected:
