@@ -255,7 +255,9 @@ class NumberWriter {
     constexpr std::u32string_view kBehindDates = U"(にはかま〜~";
     // 11/30 alone is a day, of which no part is counted.
     const bool follows = At(i) == 0 ? *second > 12 : kBehindDates.find(At(i)) != kBehindDates.npos;
-    const bool date = *first >= 1 && *first <= 12 && *second <= 31 && follows;
+    // 1/1〜1/3.
+    const bool last = out_.text.ends_with(U"日から");
+    const bool date = *first >= 1 && *first <= 12 && *second <= 31 && (follows || last);
     if (date) {
       WriteCounted(*first, U"月", first_end);
       WriteCounted(*second, U"日", i);
