@@ -236,7 +236,7 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       if (word == "cat" || word == "CAT" || (word == "Cat" && IsAsciiDigit(ByteAt(text, next + 1))))
         break;
       // "Model No. WH-1000", of which the next word is a code.
-      if (word == "No" && HasDigit(text, next)) return true;
+      if ((word == "No" || word == "no") && HasDigit(text, next)) return true;
       // "Ft. Worth" is a fort.
       return IsDigit(follows.value) || follows.value == '#' || IsRomanNumber(text, next) ||
              (IsUpper(DecodeAt(word, 0).value) && IsRomanOne(text, next)) ||

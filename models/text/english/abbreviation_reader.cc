@@ -114,7 +114,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // Nobody died in "D. 960".
       if (word == "D" && (!previous.empty() || after < next + 4)) return false;
       // "Model No. WH-1000".
-      if (stop && word == "No" && IsAsciiUpper(ByteAt(text, next))) {
+      if (stop && (word == "No" || word == "no") && IsAsciiUpper(ByteAt(text, next))) {
         const std::string_view code = text.substr(next, text.find(' ', next) - next);
         if (std::ranges::any_of(code, IsAsciiDigit)) return true;
       }

@@ -262,11 +262,11 @@ std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t
   if (!first || ByteAt(text, end) != '/') return std::nullopt;
   ++end;
   const auto second = TakeNumber(text, end, 1, 2);
-  if (!second || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '/' ||
-      ByteAt(text, end) == '%')
+  const char behind = ByteAt(text, end);
+  if (!second || IsAsciiAlnum(behind) || behind == '/' || behind == '%' || behind == '"')
     return std::nullopt;
   // "The week of 3/4", but "on 1/2 of it".
-  constexpr std::string_view kWeek = "week of ";
+  constexpr std::string_view kWeek = "eek of ";
   const bool week = at >= kWeek.size() && text.substr(at - kWeek.size(), kWeek.size()) == kWeek;
   // "On 9/11", "on 24/7".
   const bool name = (*first == 9 && *second == 11) || (*first == 24 && *second == 7);

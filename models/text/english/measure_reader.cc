@@ -248,7 +248,7 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     end = at + 1;
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
-  if (symbol == "K/µL") {                    // of blood cells
+  if (symbol == "K/µL") {                    // Blood cells are counted so.
     at = end;
     return "thousand per microliter";
   }

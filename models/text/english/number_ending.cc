@@ -96,6 +96,14 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
     TakeLastOrdinal(numbers, text, reading);
     return true;
   }
+  // "Her 5yo", "an 80yo man".
+  if (ending == "yo" && apostrophe == 0) {
+    reading.Append(numbers.Cardinal(value));
+    reading.Append(context.article || NounFollows(text, end) ? "year" : "years");
+    reading.Append("old");
+    reading.end = end;
+    return true;
+  }
   // "49ers", "76ers".
   if (ending == "ers" && apostrophe == 0 && value < 100) {
     reading.Append(numbers.Cardinal(value));

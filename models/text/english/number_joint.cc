@@ -53,6 +53,7 @@ bool IsMeasured(std::string_view text, size_t at) {
          (IsAsciiDigit(ByteAt(text, end)) || ByteAt(text, end) == '.')) {
     ++end;
   }
+  if (ByteAt(text, end) == '"') return true;
   if (ByteAt(text, end) == ' ') ++end;
   return IsOneOf(LettersAt(text, end), "cm", "feet", "ft", "in", "inch", "inches", "m", "meters",
                  "mm", "px");
@@ -192,8 +193,10 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     return Reading{second, {"to"}};
   // Several for a price: "3/$10".
   const size_t price = second + CurrencySignBytes(text, second);
-  if (text[sign] == '/' && !spaced && IsAsciiDigit(text[at - 1]) && price > second &&
-      IsAsciiDigit(ByteAt(text, price)))
+  size_t count = at;
+  while (count > 0 && at - count < 3 && IsAsciiDigit(text[count - 1])) --count;
+  if (text[sign] == '/' && !spaced && count < at && (count == 0 || text[count - 1] == ' ') &&
+      price > second && IsAsciiDigit(ByteAt(text, price)))
     return Reading{second, {"for"}};
   if (!IsAsciiDigit(ByteAt(text, second))) return std::nullopt;
   switch (en_dash ? '-' : ByteAt(text, sign)) {

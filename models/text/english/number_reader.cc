@@ -256,8 +256,8 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
   const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
   const bool both = (amount.whole == "24" && second->whole == "7") || third ||
                     (amount.whole == "9" && second->whole == "11" && context.article) ||
-                    IsOneOf(LettersAt(text, second->end + 1), "punch", "screw", "split", "tap",
-                            "thread", "threads") ||
+                    IsOneOf(LettersAt(text, second->end + 1), "bolts", "punch", "screw", "screws",
+                            "split", "tap", "thread", "threads") ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
   // "70-30" shares a whole.
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&

@@ -364,7 +364,9 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
     return Reading{sign.end, {"pound"}};
   if (sign.value == 0xA7 && count == 2) return Reading{sign.end, {"sections"}};
   // "#A12" and "#A-12" are numbers, too.
-  const size_t digit = sign.end + (ByteAt(text, sign.end + 1) == '-' ? 2 : 1);
+  constexpr size_t kMaxLetters = 3;
+  const size_t letters = LettersEnd(text.substr(0, sign.end + kMaxLetters), sign.end);
+  const size_t digit = letters + (ByteAt(text, letters) == '-' ? 1 : 0);
   const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text, digit));
   const size_t money = CurrencySignBytes(text, sign.end);
   // "Model #: XJ-900".

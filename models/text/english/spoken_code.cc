@@ -104,7 +104,10 @@ std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::strin
   // "73-19-55" is the code of a lock.
   if (groups < 2 || IsAsciiAlnum(ByteAt(text, end)) || (named && digits.size() == 2 * groups))
     return std::nullopt;
-  if (!numbered && digits.size() < kMinDigits) return std::nullopt;
+  // "#10-32 screws" have a size.
+  if (digits.size() < kMinDigits &&
+      (!numbered || IsOneOf(LettersAt(text, end + 1), "bolts", "screw", "screws")))
+    return std::nullopt;
   return Reading{end, numbers.Digits(digits)};
 }
 
@@ -202,7 +205,9 @@ std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_v
 std::optional<Reading> ReadRunway(const NumberWords& numbers, std::string_view text, size_t at,
                                   std::string_view previous) {
   const size_t end = DigitsEnd(text.substr(0, at + 3), at);
-  if ((previous != "runway" && previous != "runways") || end == at || end > at + 2)
+  // "Runway: 18 mos".
+  if ((previous != "runway" && previous != "runways") || end == at || end > at + 2 ||
+      text.substr(0, at).ends_with(": "))
     return std::nullopt;
   Reading reading{end, numbers.Digits(text.substr(at, end - at))};
   const char side = ByteAt(text, end);

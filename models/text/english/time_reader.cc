@@ -2,6 +2,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -127,9 +128,10 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
   const bool pointed = ByteAt(text, reading.end) == '.' && TwoDigits(text, reading.end + 1) >= 0 &&
                        hour <= 12 && !TakeHalf(text, behind).empty();
   if (ByteAt(text, reading.end) != ':' && !pointed) {
-    // "8a-5p".
-    const auto last = ByteAt(text, reading.end + 1) == '-'
-                          ? ReadHourWithLetter(numbers, text, reading.end + 2)
+    // "8a-5p", "8a–5p".
+    const CodePoint dash = DecodeAt(text, reading.end + 1);
+    const auto last = dash.value == '-' || dash.value == U'–'
+                          ? ReadHourWithLetter(numbers, text, reading.end + 1 + dash.bytes)
                           : std::nullopt;
     const bool range = last.has_value();
     // "At 7p".
