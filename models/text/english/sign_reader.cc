@@ -296,10 +296,11 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   if (sign.value == '+' && sign.count == 1 && text.substr(sign.end, 2) == "/-")
     return Reading{sign.end + 2, {"plus", "or", "minus"}};
   if (sign.value == ':' && ByteAt(text, sign.end) == '\\') return Reading{sign.end, {"colon"}};
-  // "x % 2".
-  if (sign.value == '%' && before.size() == 1 && sign.begin > 0 && text[sign.begin - 1] == ' ' &&
-      ByteAt(text, sign.end) == ' ' && IsAsciiAlnum(ByteAt(text, sign.end + 1)))
-    return Reading{sign.end, {"mod"}};
+  // "x % 2", "x * 2".
+  if ((sign.value == '%' || sign.value == '*') && sign.count == 1 && before.size() == 1 &&
+      sign.begin > 0 && text[sign.begin - 1] == ' ' && ByteAt(text, sign.end) == ' ' &&
+      IsAsciiAlnum(ByteAt(text, sign.end + 1)))
+    return Reading{sign.end, {sign.value == '%' ? "mod" : "times"}};
   // "Hob. XVI:52".
   if (sign.value == ':' && sign.begin > 1 && IsAsciiDigit(ByteAt(text, sign.end)) &&
       IsListed(text.substr(sign.begin - 1, 1), " I V X ") &&
