@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes models/text/letter_profiles.txt from the letter statistics of the Python package langdetect, which are those of running text, from
-the words of the package simplemma, and from the lists of words of the package mnemonic.
+the words of the package simplemma, from how often words occur in the dictionaries of the package pyspellchecker, and from the lists of words
+of the package mnemonic.
 
-Usage: python3 -m pip install langdetect mnemonic simplemma && scripts/make_letter_profiles.py > models/text/letter_profiles.txt
+Usage: python3 -m pip install langdetect mnemonic pyspellchecker simplemma && scripts/make_letter_profiles.py > models/text/letter_profiles.txt
 """
 
 import collections
@@ -15,6 +16,7 @@ import unicodedata
 
 import langdetect
 import mnemonic
+import spellchecker
 from simplemma.strategies.dictionaries.dictionary_factory import _load_dictionary_from_disk
 
 LANGUAGES = "en pt es fr de it nl pl sv da no fi cs tr ro hu ru bg uk".split()
@@ -24,6 +26,10 @@ MOST_FORMS = 6   # of one word
 # The lists of 2,048 common words by which people write down keys (BIP 39).
 WORD_LISTS = {"en": "english", "pt": "portuguese", "es": "spanish", "fr": "french", "it": "italian", "cs": "czech", "tr": "turkish",
               "ru": "russian"}
+# How many of the most frequent words of a language are taken, and by how much the logarithm of the frequency may be less than that of the
+# same word in another of these languages, from which it may have come into the count: "de" in English.
+FREQUENT_WORDS = {"en": 6000, "pt": 6000, "es": 2000, "fr": 2000, "de": 2000, "it": 2000}
+MOST_LESS = 4
 LEVELS_PER_NAT = 4
 WIDTH = 96
 
@@ -88,15 +94,40 @@ def words(language):
         return unicodedata.normalize("NFC", " ".join(file.read().split()))
 
 
+def frequencies():
+    """The logarithm of the frequency of each word, for each language."""
+    found = {}
+    for language in FREQUENT_WORDS:
+        counts = spellchecker.SpellChecker(language=language).word_frequency.dictionary
+        total = sum(counts.values())
+        found[language] = {unicodedata.normalize("NFC", word): math.log(n / total) for word, n in counts.items()}
+    return found
+
+
+def frequent_words(language, known):
+    """The most frequent words of a language behind their level."""
+    levels = {}
+    for word, frequency in sorted(known[language].items(), key=lambda entry: (-entry[1], entry[0]))[:FREQUENT_WORDS[language]]:
+        best = max(words[word] for words in known.values() if word in words)
+        if word.isalpha() and frequency >= best - MOST_LESS:
+            levels.setdefault(round(-frequency), []).append(word)
+    return " ".join(f"{level} " + " ".join(sorted(found)) for level, found in sorted(levels.items()))
+
+
 def main():
     print("# scripts/make_letter_profiles.py wrote this from the profiles of langdetect (Apache License 2.0), statistics")
-    print("# of the words of simplemma (MIT License; its words are those of several public dictionaries) and the")
-    print("# lists of words of mnemonic (MIT License).")
+    print("# of the words of simplemma (MIT License; its words are those of several public dictionaries), the words of")
+    print("# pyspellchecker (MIT License), which counted them in subtitles of films, and the lists of words of mnemonic")
+    print("# (MIT License).")
     print("#")
     print("# [LANGUAGE sequences]: a number L, and behind it the sequences of letters whose probability is exp(-L / 4).")
-    print("# '_' is the beginning or the end of a word. [LANGUAGE words]: some words of the language.")
+    print("# '_' is the beginning or the end of a word. [LANGUAGE words]: some words of the language, where known behind")
+    print("# a number L if the probability of each of them is exp(-L).")
+    known = frequencies()
     for language in LANGUAGES:
         print(f"[{language} sequences]\n{textwrap.fill(profile(language), WIDTH)}")
+        if language in FREQUENT_WORDS:
+            print(f"[{language} words]\n{textwrap.fill(frequent_words(language, known), WIDTH)}")
         if language in WORD_LISTS:
             print(f"[{language} words]\n{textwrap.fill(words(language), WIDTH)}")
 

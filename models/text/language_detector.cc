@@ -154,15 +154,23 @@ std::string WordsOf(std::string_view text, bool is_html) {
   return words;
 }
 
+bool IsListed(std::string_view text) {
+  return std::ranges::max(ReadLetters(text).listed_words) > 0;
+}
+
 // Returns a text without the words within its sentences that begin with a capital, which are names
-// more often than words of its language; the text itself if too little would be left.
+// more often than words of its language; the text itself if too little would be left. Where one
+// word would be left, only the names that no language has as words go: "Dear Ana".
 std::string WithoutNames(std::string_view text) {
   constexpr size_t kFewestWords = 2;
   constexpr size_t kLongestArticle = 2;  // bytes
+  constexpr size_t kLongestTitle = 3;
   std::string rest;
+  std::vector<std::string_view> names;
   size_t words = 0;
   size_t small = 0;    // the words in small letters
   bool begins = true;  // a sentence
+  bool was_title = false;
   for (size_t at = 0; at < text.size();) {
     const CodePoint first = DecodeAt(text, at);
     size_t end = at + first.bytes;
@@ -174,16 +182,27 @@ std::string WithoutNames(std::string_view text) {
     // article: "São Paulo subway map".
     const bool begins_name = begins && end - at > kLongestArticle && ByteAt(text, end) == ' ' &&
                              IsUpper(DecodeAt(text, end + 1).value);
+    const std::string_view taken = text.substr(at, end - at);
     if (!is_word || (begins && !begins_name) || !IsUpper(first.value)) {
-      rest += text.substr(at, end - at);
+      rest += taken;
       words += is_word ? 1 : 0;
+    } else {
+      names.push_back(taken);
     }
     if (is_word && IsLower(first.value)) ++small;
     constexpr std::u32string_view kEnds = U".!?:\n";
-    begins = !is_word && (begins || kEnds.find(first.value) != std::u32string_view::npos);
+    // The stop of "Mrs." ends no sentence.
+    const bool is_title = is_word && IsUpper(first.value) && end - at <= kLongestTitle;
+    if (!(was_title && first.value == U'.'))
+      begins = !is_word && (begins || kEnds.find(first.value) != std::u32string_view::npos);
+    was_title = is_title;
     at = end;
   }
-  return words >= kFewestWords && small > 0 ? rest : std::string(text);
+  if (words >= kFewestWords) return small > 0 ? rest : std::string(text);
+  for (const std::string_view name : names) {
+    if (IsListed(name)) rest.append(" ").append(name);
+  }
+  return !names.empty() && IsListed(rest) ? rest : std::string(text);
 }
 
 // Returns the library's score of a text for a language, given that it is this one; 0 if it takes it

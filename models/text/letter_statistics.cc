@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -27,10 +29,29 @@ constexpr float kLevelsPerNat = 4;
 constexpr float kUsedLetter = -8;
 // A word of a language adds this to the score of its letters: an everyday word, which is not a rare
 // word of another language as well, and one that only a longer list has.
-constexpr float kCommonWord = 16;
-constexpr float kListedWord = 8;
+constexpr std::uint8_t kCommonWord = 16;
+constexpr std::uint8_t kListedWord = 8;
+// The logarithm of the frequency of a word is counted from here.
+constexpr int kRareWord = 18;
+// The first languages have lists of everyday words that are longer than what is known of
+// frequencies: a word that they share tells them apart only if its frequency in each is known.
+constexpr size_t kLongLists = 2;
 
 using Scores = std::array<float, kLanguages>;
+
+// A word for each language: its score if a list has it, else 0, and how much more often it occurs
+// than a rare word, as a logarithm; 0: that is not known.
+struct Listing {
+  std::array<std::uint8_t, kLanguages> scores{};
+  std::array<std::uint8_t, kLanguages> frequencies{};
+
+  bool knows_frequencies() const {
+    for (size_t i = 0; i < kLongLists; ++i) {
+      if (scores.at(i) > 0 && frequencies.at(i) == 0) return false;
+    }
+    return true;
+  }
+};
 
 class Statistics {
  public:
@@ -51,7 +72,7 @@ class Statistics {
     const auto found = sequences_.find(sequence);
     return found == sequences_.end() ? nullptr : &found->second;
   }
-  const Scores* FindWord(const std::string& word) const {
+  const Listing* FindWord(const std::string& word) const {
     const auto found = words_.find(word);
     return found == words_.end() ? nullptr : &found->second;
   }
@@ -74,13 +95,18 @@ class Statistics {
                                kProfiledLanguages.begin());
   }
 
+  static std::optional<int> LevelOf(std::string_view word) {
+    int level = 0;
+    const char* const end = word.data() + word.size();
+    return std::from_chars(word.data(), end, level).ptr == end ? std::optional(level)
+                                                               : std::nullopt;
+  }
+
   void AddProfile(size_t language, std::string_view sequences) {
     float score = 0;
     ForEachWord(sequences, [&](std::string_view word) {
-      int level = 0;
-      const char* const end = word.data() + word.size();
-      if (std::from_chars(word.data(), end, level).ptr == end) {
-        score = static_cast<float>(-level) / kLevelsPerNat;
+      if (const std::optional<int> level = LevelOf(word)) {
+        score = static_cast<float>(-*level) / kLevelsPerNat;
         return;
       }
       const size_t length = CountCodePoints(word) - 1;
@@ -90,15 +116,21 @@ class Statistics {
     });
   }
 
-  void AddWords(size_t language, std::string_view words, float score) {
+  void AddWords(size_t language, std::string_view words, std::uint8_t score) {
+    int frequency = 0;
     ForEachWord(words, [&](std::string_view word) {
-      float& listed = words_[std::string(word)].at(language);
-      listed = std::max(listed, score);
+      if (const std::optional<int> level = LevelOf(word)) {
+        frequency = kRareWord - *level;
+        return;
+      }
+      Listing& listing = words_[std::string(word)];
+      listing.scores.at(language) = std::max(listing.scores.at(language), score);
+      if (frequency > 0) listing.frequencies.at(language) = static_cast<std::uint8_t>(frequency);
     });
   }
 
   std::unordered_map<std::string, Scores> sequences_;
-  std::unordered_map<std::string, Scores> words_;
+  std::unordered_map<std::string, Listing> words_;
 };
 
 void Add(const Scores& scores, Scores& to) {
@@ -124,26 +156,27 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
   }
   std::string word;
   for (size_t i = 1; i + 1 < letters.size(); ++i) word += letters[i];
-  const Scores* scores = statistics.FindWord(word);
+  const Listing* listing = statistics.FindWord(word);
   // Plurals are not listed.
-  if (scores == nullptr && word.ends_with('s')) {
+  if (listing == nullptr && word.ends_with('s')) {
     word.pop_back();
-    scores = statistics.FindWord(word);
+    listing = statistics.FindWord(word);
   }
-  if (scores != nullptr) {
-    // The letters of a word that others have taken from English, such as "marketing", say nothing
-    // of these.
+  if (listing != nullptr) {
+    // The letters of a word that several languages have, such as "marketing", say nothing of these.
     float best = -std::numeric_limits<float>::max();
     for (size_t i = 0; i < kLanguages; ++i) {
-      if ((*scores)[0] > 0 && (*scores)[i] > 0) best = std::max(best, sequences[i]);
+      if (listing->scores[i] > 0) best = std::max(best, sequences[i]);
     }
+    const bool tells = listing->knows_frequencies();
     for (size_t i = 0; i < kLanguages; ++i) {
-      if ((*scores)[i] == 0) continue;
+      const float score = listing->scores[i];
+      if (score == 0) continue;
       sequences[i] = std::max(sequences[i], best);
-      evidence.listed[i] += (*scores)[i];
+      evidence.scores[i] += score + (tells ? static_cast<float>(listing->frequencies[i]) : 0);
+      evidence.listed[i] += score;
       ++evidence.listed_words[i];
     }
-    Add(*scores, evidence.scores);
   }
   Add(sequences, evidence.scores);
   evidence.letters += letters.size() - 2;
@@ -160,6 +193,8 @@ LetterEvidence ReadLetters(std::string_view text) {
     const CodePoint c = DecodeAt(text, at);
     if (c.bytes > 0 && IsLetter(c.value)) {
       letters.push_back(EncodeUtf8(ToLower(c.value)));
+    } else if (c.value == U'-' && letters.size() == 2 && IsLetter(DecodeAt(text, at + 1).value)) {
+      // A letter before a hyphen is no word: e-mail, T-shirt.
     } else if (letters.size() > 1) {
       letters.emplace_back("_");
       AddWord(letters, statistics, evidence);
