@@ -227,27 +227,38 @@ bool IsAddedNote(std::string_view note, std::string_view source, const NumberFor
   return !Match(source, note, formats).strange.empty();
 }
 
-// Returns true if a sign touches the end of a number of a text that has these digits.
-bool HasSigned(std::string_view text, const std::string& digits, char sign) {
+// Returns the byte before a place; 0 at the beginning.
+char ByteBefore(std::string_view text, size_t at) { return at > 0 ? text[at - 1] : '\0'; }
+
+// Returns true if a sign touches the beginning or the end of a number of a text that has these
+// digits.
+bool HasSigned(std::string_view text, const std::string& digits, char sign, bool before) {
   return std::ranges::any_of(FindNumbers(text), [&](const WrittenNumber& number) {
-    return models::ByteAt(text, number.end) == sign && DigitsOf(In(text, number)) == digits;
+    return (before ? ByteBefore(text, number.begin) : models::ByteAt(text, number.end)) == sign &&
+           DigitsOf(In(text, number)) == digits;
   });
 }
 
-// Returns corrections of spaces beside a sign that joins two numbers of the source or ends one:
-// "01310 - 100" for "01310-100", "5 $" for "5$".
+// Returns corrections of spaces beside a sign that joins two numbers of the source, begins or ends
+// one: "01310 - 100" for "01310-100", "5 $" for "5$", "> 5" for ">5".
 std::vector<NumberRepair> RepairJoints(std::string_view source, std::string_view target) {
   constexpr std::string_view kJoints = "-/:";
   constexpr std::string_view kPoints = ".,";
   constexpr std::string_view kSigns = "$%";
+  constexpr std::string_view kSignsBefore = "<>=~+#";
   std::vector<NumberRepair> repairs;
   const std::vector<WrittenNumber> numbers = FindNumbers(target);
   for (const WrittenNumber& number : numbers) {
     const char sign = models::ByteAt(target, number.end + 1);
     if (models::ByteAt(target, number.end) == ' ' && sign != '\0' &&
         kSigns.find(sign) != std::string_view::npos &&
-        HasSigned(source, DigitsOf(In(target, number)), sign))
+        HasSigned(source, DigitsOf(In(target, number)), sign, /*before=*/false))
       repairs.push_back({{number.end, number.end + 1}, {}});
+    const bool spaced = ByteBefore(target, number.begin) == ' ';
+    const char opening = spaced ? ByteBefore(target, number.begin - 1) : '\0';
+    if (opening != '\0' && kSignsBefore.find(opening) != std::string_view::npos &&
+        HasSigned(source, DigitsOf(In(target, number)), opening, /*before=*/true))
+      repairs.push_back({{number.begin - 1, number.begin}, {}});
   }
   for (size_t i = 0; i + 1 < numbers.size(); ++i) {
     const size_t begin = numbers[i].end;

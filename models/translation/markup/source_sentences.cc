@@ -18,6 +18,7 @@
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/numeric_text.h"
 #include "models/translation/markup/outer_marks.h"
+#include "models/translation/markup/readings.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/markup/unknown_text.h"
 #include "models/translation/markup/wide_space.h"
@@ -84,93 +85,6 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
   marked.kept = std::move(all);
 }
 
-// Lets a model that writes times with colons read them so: 10h30.
-void ReadHours(MarkedText& marked, std::string_view language, std::string_view target_language) {
-  constexpr size_t kMinutes = 2;  // digits
-  constexpr std::string_view kWithHours = " pt fr gl ca ";
-  const auto has_hours = [kWithHours](std::string_view tag) {
-    return kWithHours.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
-           std::string_view::npos;
-  };
-  if (target_language.empty() || !has_hours(language) || has_hours(target_language)) return;
-  const std::string_view text = marked.text;
-  for (size_t at = text.find('h', 1); at < text.size(); at = text.find('h', at + 1)) {
-    const size_t end = models::DigitsEnd(text, at + 1);
-    size_t begin = at;
-    while (begin > 0 && models::IsAsciiDigit(text[begin - 1])) --begin;
-    const bool is_time =
-        begin < at && at - begin <= kMinutes && end == at + 1 + kMinutes &&
-        !models::IsWordCharacter(models::DecodeAt(text, end).value) &&
-        (begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value));
-    const bool has_event = std::ranges::binary_search(marked.events, at, {}, &MarkEvent::at);
-    if (!is_time || has_event) continue;
-    auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
-    // It may have been taken for a code.
-    if (kept != marked.kept.end() && kept->begin == begin && kept->end == end && !kept->reads)
-      kept = marked.kept.erase(kept);
-    const bool is_free = (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
-                         (kept == marked.kept.end() || kept->begin >= end);
-    if (is_free) marked.kept.insert(kept, {at, at + 1, "h", ":", /*returns=*/false});
-  }
-}
-
-// Lets a model read a part of a text as other words, unless a mark or a kept span is there.
-void ReadAs(size_t begin, size_t end, std::string_view reads, MarkedText& marked) {
-  const auto event = std::ranges::upper_bound(marked.events, begin, {}, &MarkEvent::at);
-  const auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
-  if ((event == marked.events.end() || event->at > end) &&
-      (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
-      (kept == marked.kept.end() || kept->begin >= end))
-    marked.kept.insert(kept, {begin, end, Written(marked, begin, end), reads, /*returns=*/false});
-}
-
-// Lets a model that takes the sign of a number for a word read it as one: nº 5, n.º 5, Nº de série.
-void ReadNumberSigns(MarkedText& marked, std::string_view language,
-                     std::string_view target_language) {
-  constexpr std::string_view kSign = "º";
-  constexpr std::string_view kWithSign = " ca es fr gl it pt ";
-  const auto has_sign = [kWithSign](std::string_view tag) {
-    return kWithSign.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
-           std::string_view::npos;
-  };
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt" ||
-      target_language.empty() || has_sign(target_language))
-    return;
-  const std::string_view text = marked.text;
-  for (size_t at = text.find(kSign); at < text.size(); at = text.find(kSign, at + 1)) {
-    size_t begin = at > 0 && text[at - 1] == '.' ? at - 1 : at;
-    if (begin == 0 || (text[begin - 1] != 'n' && text[begin - 1] != 'N')) continue;
-    --begin;
-    const size_t end = at + kSign.size();
-    const bool joined = models::IsAsciiDigit(models::ByteAt(text, end));
-    const bool before_number =
-        joined || (models::ByteAt(text, end) == ' ' &&
-                   (models::IsAsciiDigit(models::ByteAt(text, end + 1)) ||
-                    text.substr(end).starts_with(" de ") || text.substr(end).starts_with(" do ")));
-    const bool begins =
-        begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value);
-    if (!before_number || !begins) continue;
-    ReadAs(begin, end,
-           text[begin] == 'N' ? (joined ? "Número " : "Número") : (joined ? "número " : "número"),
-           marked);
-  }
-}
-
-// Lets a model read a word of messages that it otherwise takes for those of websites: "O jogo não
-// foi encontrado" became "The page you requested was not found".
-void ReadMessages(MarkedText& marked, std::string_view language) {
-  constexpr std::string_view kFound = "encontrad";
-  constexpr std::string_view kReads = "achad";
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
-  const std::string_view text = marked.text;
-  if (text.find("págin") != std::string_view::npos) return;
-  for (size_t at = text.find(kFound); at < text.size(); at = text.find(kFound, at + 1)) {
-    const std::string_view before = text.substr(0, at);
-    if (before.ends_with("não foi ") || before.ends_with("não foram "))
-      ReadAs(at, at + kFound.size(), kReads, marked);
-  }
-}
-
 // Returns true if there is anything to translate: words besides kept spans and numbers.
 bool HasWords(const MarkedText& marked) {
   std::string text = marked.text;
@@ -188,13 +102,14 @@ bool HasWords(const MarkedText& marked) {
 }
 
 // Returns true if a number is one that RepairNumbers might correct: it is long, as are times, has a
-// fraction or letters joined to it, or a sign of money.
+// fraction or letters joined to it, or a sign of money or of a comparison.
 bool MayNeedRepair(std::string_view text) {
   constexpr std::string_view kJoints = ".,:/-";
+  constexpr std::string_view kSigns = "$<>";
   size_t digits = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '$') return true;
+    if (kSigns.find(c) != std::string_view::npos) return true;
     if (models::IsAsciiDigit(c)) {
       if (++digits == kFewestDigits) return true;
       continue;
@@ -390,9 +305,7 @@ void CutBlock(MarkedBlock block, const Reading& reading, std::vector<SourceSente
   KeepProtected(marked, reading.terms, /*brackets=*/!block.flows, language);
   KeepWrappings(marked);
   KeepEndlessWords(marked);
-  ReadHours(marked, language, reading.target_language);
-  ReadNumberSigns(marked, language, reading.target_language);
-  ReadMessages(marked, language);
+  PutReadings(marked, language, reading.target_language);
   KeepUnknownText(marked, {reading.alphabet, IsWrittenInAscii(language),
                            NumberFormatsOf(language, reading.target_language)});
   const std::string text = ForSplitting(marked, block.flows);

@@ -250,6 +250,12 @@ TEST(RepairNumbersTest, AFractionThatTheModelDividesIsJoined) {
   EXPECT_EQ(Repaired("In 2020, 5 left", "Em 2020, 5 saíram", kEnPt), "Em 2020, 5 saíram");
 }
 
+TEST(RepairNumbersTest, ASignThatTouchesANumberTouchesItStill) {
+  EXPECT_EQ(Repaired("It is >1,000 now", "É > 1.000 agora", kEnPt), "É >1.000 agora");
+  EXPECT_EQ(Repaired("It is <5 now", "É < 5 agora", kEnPt), "É <5 agora");
+  EXPECT_EQ(Repaired("It is > 5 now", "É > 5 agora", kEnPt), "É > 5 agora");
+}
+
 TEST(RepairNumbersTest, AScaleOfTemperaturesHasItsDegreeSign) {
   const NumberFormats formats = NumberFormatsOf("pt", "en");
   EXPECT_EQ(Repaired("Vimos 68°F ontem", "We saw 68F yesterday", formats), "We saw 68°F yesterday");

@@ -52,6 +52,12 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("o quarto nº12 ou n.º 7", "en"), "o quarto número 12 ou número 7");
   EXPECT_EQ(reads("Os jogos não foram encontrados", "en"), "Os jogos não foram achados");
   EXPECT_EQ(reads("A página não foi encontrada", "en"), "A página não foi encontrada");
+  EXPECT_EQ(reads("Atualizado há 2 h, há 5 min", "en"), "Atualizado há 2 horas, há 5 minutos");
+  EXPECT_EQ(reads("PROIBIDO FUMAR AQUI", "en"), "É PROIBIDO FUMAR AQUI");
+  EXPECT_EQ(reads("De seg. a sex., e sáb.", "en"), "De segunda a sexta, e sáb.");
+  EXPECT_EQ(reads("Vou ter a segurança", "en"), "Vou ter a segurança");
+  EXPECT_EQ(reads("Tente em 30 s.", "en"), "Tente em 30 segundos.");
+  EXPECT_EQ(reads("Há 2 hotéis, 5 h, 30 sóis", "en"), "Há 2 hotéis, 5 h, 30 sóis");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
   EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
   EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
