@@ -34,6 +34,20 @@ bool AllSpace(std::string_view text) {
   return true;
 }
 
+// Returns true if the word at a place is an article or a preposition of English or Portuguese,
+// which belongs to what is behind it.
+bool LeadsOn(std::string_view text, size_t at) {
+  constexpr std::string_view kWords =
+      " a an as at by com da das de do dos em for from in na nas no nos o of on one os para por "
+      "pela "
+      "pelo the to um uma with ";
+  constexpr size_t kLongest = 8;  // bytes
+  const std::string_view near = text.substr(at, kLongest);
+  const size_t end = models::LettersEnd(near, 0);
+  return end > 0 && end < near.size() && near[end] == ' ' &&
+         kWords.find(" " + models::AsciiLower(near.substr(0, end)) + " ") != std::string_view::npos;
+}
+
 // Returns true for the mark of the key of a menu's entry: &Open, _Open.
 bool IsAccelerator(const MarkNode& mark) {
   return !mark.is_pair && (mark.opening == "&" || mark.opening == "_");
@@ -64,6 +78,17 @@ size_t MarkPlacer::AcceleratorPlace(const MarkNode& mark, Range range, size_t ot
   for (size_t i = range.begin; i < range.end; ++i) {
     const auto of_word = [&](size_t source) { return source >= word && source <= mark.begin; };
     if (std::ranges::any_of(units_[i].sources, of_word) && IsWord(units_[i])) return i;
+  }
+  return otherwise;
+}
+
+size_t MarkPlacer::BehindWordPlace(const MarkNode& mark, Range range, size_t otherwise) const {
+  size_t word = mark.begin;
+  while (word > 0 && models::IsLetter(models::DecodeBefore(source_, word).value))
+    word -= models::DecodeBefore(source_, word).bytes;
+  const auto of_word = [&](size_t source) { return source >= word && source < mark.begin; };
+  for (size_t i = range.end; i-- > range.begin;) {
+    if (std::ranges::any_of(units_[i].sources, of_word) && IsWord(units_[i])) return i + 1;
   }
   return otherwise;
 }
@@ -187,6 +212,20 @@ MarkPlacer::Range MarkPlacer::BestStretch(const MarkNode& mark, Range range) con
   return nearest < range.end ? Range{nearest, nearest + 1} : best;
 }
 
+MarkPlacer::Range MarkPlacer::WithoutLeading(const MarkNode& mark, Range stretch,
+                                             Range range) const {
+  if (mark.from_before || AllSpace(source_.substr(0, mark.begin)) || LeadsOn(source_, mark.begin))
+    return stretch;
+  while (stretch.begin < stretch.end && LeadsOn(target_, units_[stretch.begin].begin)) {
+    if (stretch.end - stretch.begin == 1) {
+      if (stretch.end == range.end || taken_[stretch.end] || !IsWord(units_[stretch.end])) break;
+      ++stretch.end;
+    }
+    ++stretch.begin;
+  }
+  return stretch;
+}
+
 size_t MarkPlacer::BestPlace(size_t source, Range range, std::span<const Placed> taken) const {
   // Counts the alignments that are on the wrong side of the mark when it stands before unit i.
   size_t wrong = 0;
@@ -275,7 +314,7 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
   std::vector<Placed> pairs;
   const auto place_pair = [&](const MarkNode& mark) {
     const bool all = CoversAll(mark) || (mark.from_before && mark.goes_on);
-    const Range stretch = all ? range : BestStretch(mark, range);
+    const Range stretch = all ? range : WithoutLeading(mark, BestStretch(mark, range), range);
     std::fill(taken_.begin() + static_cast<std::ptrdiff_t>(stretch.begin),
               taken_.begin() + static_cast<std::ptrdiff_t>(stretch.end), true);
     pairs.push_back({stretch, &mark});
@@ -301,7 +340,10 @@ void MarkPlacer::PlaceWithin(std::span<const MarkNode> marks, Range range, size_
     const auto taken = std::span(pairs).first(with_words);
     size_t place = holds_together ? BestSpace(mark.begin, range, taken)
                                   : BestPlace(PlaceOf(mark), range, taken);
-    if (IsAccelerator(mark)) place = AcceleratorPlace(mark, range, place);
+    if (IsAccelerator(mark))
+      place = AcceleratorPlace(mark, range, place);
+    else if (mark.opening.starts_with('(') && LeansLeft(mark))
+      place = BehindWordPlace(mark, range, place);
     if (place == range.end && range.begin < range.end && LeansRight(mark)) --place;
     if (breaks) {
       place = BreakPlace(place, range, taken);

@@ -56,6 +56,10 @@ class MarkPlacer {
   // votes, returns the nearest free word; an empty range for a mark that is open at an end of the
   // text, or when no unit is free.
   Range BestStretch(const MarkNode& mark, Range range) const;
+  // Returns a stretch without the articles and prepositions that it begins with, unless the mark
+  // begins the text or encloses one in the source: "the <b>old box</b>". The word behind takes the
+  // place of one alone.
+  Range WithoutLeading(const MarkNode& mark, Range stretch, Range range) const;
   // Returns the unit before which a mark without words belongs: where the fewest alignments are on
   // the wrong side of it, and never inside a stretch of `taken`.
   size_t BestPlace(size_t source, Range range, std::span<const Placed> taken) const;
@@ -71,6 +75,9 @@ class MarkPlacer {
   size_t PlaceOf(const MarkNode& mark) const;
   // Returns the unit that comes from the word of an accelerator key; `otherwise` if there is none.
   size_t AcceleratorPlace(const MarkNode& mark, Range range, size_t otherwise) const;
+  // Returns the place behind the words that come from the word whose plural a mark is: file(s);
+  // `otherwise` if there is none.
+  size_t BehindWordPlace(const MarkNode& mark, Range range, size_t otherwise) const;
   // Returns the unit nearest to `place`, in a range, before which a line may break: none breaks
   // there yet, so that no line is empty, and it begins no block of Markdown; `place` if there is
   // none.

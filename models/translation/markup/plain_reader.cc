@@ -414,8 +414,9 @@ class PlainReader {
       begin -= models::DecodeBefore(text, begin).bytes;
     if (begin > 0 && kSpaces.find(text[begin - 1]) == std::string_view::npos) return false;
     const bool inside = begin < at;
-    // The name of an anchor or a variable, within a sentence: &anchor
-    if (!inside && models::IsLower(models::DecodeAt(text, at + 1).value) && IsSentence(text))
+    // The name of an anchor or a variable, within a sentence or behind a label: Name: &name
+    if (!inside && models::IsLower(models::DecodeAt(text, at + 1).value) &&
+        (IsSentence(text) || text.substr(0, at).ends_with(": ")))
       return false;
     size_t end = at + 1;
     for (models::CodePoint c = models::DecodeAt(text, end);
@@ -454,8 +455,8 @@ class PlainReader {
          close != std::string_view::npos && text[close] == mark[0];) {
       const size_t behind = std::min(text.find_first_not_of(mark[0], close), text.size());
       if (behind - close == mark.size() && text[close - 1] != ' ' &&
-          (behind == text.size() || !is_word(behind)))
-        return close;
+          (behind == text.size() || !is_word(behind)))  // [*name*] is a placeholder.
+        return at > 0 && text[at - 1] == '[' && models::ByteAt(text, behind) == ']' ? at : close;
       close = near.find_first_of(signs, behind);
     }
     return at;

@@ -52,6 +52,7 @@ TEST(ProtectedSpansTest, GuillemetsAreQuotationMarksInSomeLanguages) {
 INSTANTIATE_TEST_SUITE_P(
     Spans, ProtectedTest,
     testing::Values(
+        "Name: «&name», so & or &lt; and R&b",
         "Open «(name)s» and «(user_id)d», (name) so, file«(s)»; «\\(user.name)»; «***NAME***» is "
         "it.",
         "See «name[]» or «names[][id]»: [name of it], «[%name]», «[$name]» and «[*name*]», [5% "

@@ -162,6 +162,26 @@ TEST(RestoreTest, MarksDoNotDivideWords) {
             "<b>jogando</b> agora");
 }
 
+TEST(RestoreTest, ATagTakesNoArticleInThatItDidNotEnclose) {
+  EXPECT_EQ(Restored(ReadMarked("Click <b>Save</b> now"), "Clique/0 em/1 Salvar/1 agora/2"),
+            "Clique em <b>Salvar</b> agora");
+  EXPECT_EQ(Restored(ReadMarked("Read <b>the terms</b> now"), "Leia/0 os/1 termos/2 agora/3"),
+            "Leia <b>os termos</b> agora");
+  EXPECT_EQ(Restored(ReadMarked("You have <b>new</b> mail"), "Tem/1 um/2 novo/3 e-mail/3"),
+            "Tem um <b>novo</b> e-mail");
+  EXPECT_EQ(Restored(ReadMarked("<b>Cars</b> go"), "Os/0 carros/0 vão/1"), "<b>Os carros</b> vão");
+  EXPECT_EQ(Restored(ReadMarked("Say <b>with</b> now"), "Diga/0 com/1 agora/2"),
+            "Diga <b>com</b> agora");
+}
+
+TEST(RestoreTest, AMarkThatTouchesAWordFollowsIt) {
+  constexpr auto kText = models::TextFormat::kText;
+  EXPECT_EQ(Restored(ReadMarked("%d file(s) are here", kText), "O/0 arquivo/1 X1/0 está/2 aqui/3"),
+            "O arquivo(s) %d está aqui");
+  EXPECT_EQ(ReadMarked("Hello [*name*], welcome", kText).text, "Hello X1, welcome");
+  EXPECT_EQ(ReadMarked("Hello *my* name", kText).text, "Hello my name");
+}
+
 TEST(RestoreTest, AnAcceleratorKeyIsBeforeTheWordThatItBelongsTo) {
   const auto restored = [](const char* text, const char* translation) {
     return Restored(ReadMarked(text, models::TextFormat::kText), translation);
