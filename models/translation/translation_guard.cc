@@ -438,7 +438,11 @@ GuardVerdict InspectTranslation(const GuardedTranslation& translation) {
   verdict.suspicious = verdict.suspicious || !verdict.lost_parts.empty() || verdict.lost_colon > 0;
   const bool lost_words = HasLetter(translation.source) && !HasLetter(translation.target);
   verdict.only_number = lost_words && std::ranges::any_of(translation.target, models::IsAsciiDigit);
-  verdict.lost_content = verdict.lost_content || lost_words || verdict.loops;
+  // The last word of a sentence that a model gives up has a space behind it: "ele desligou e au ."
+  constexpr std::string_view kBrokenOff = " .";
+  const bool breaks_off =
+      translation.target.ends_with(kBrokenOff) && !translation.source.ends_with(kBrokenOff);
+  verdict.lost_content = verdict.lost_content || lost_words || breaks_off || verdict.loops;
   verdict.suspicious = verdict.suspicious || verdict.lost_content;
   return verdict;
 }

@@ -54,6 +54,11 @@ TEST(TranslationGuardTest, AnOrdinaryTranslationPasses) {
   EXPECT_FALSE(Inspect("Hello", "Olá").suspicious);
 }
 
+TEST(TranslationGuardTest, ASpaceBeforeTheLastStopShowsThatWordsAreLost) {
+  EXPECT_TRUE(Inspect("It turned off and on.", "Ele desligou e au .").lost_content);
+  EXPECT_FALSE(Inspect("It turned off and on .", "Ele desligou e ligou .").lost_content);
+}
+
 TEST(TranslationGuardTest, ANameBehindALabelThatBecameAnotherIsDividedFromIt) {
   EXPECT_EQ(Inspect("City: New York", "City: Rio de Janeiro").lost_colon, 6U);
   EXPECT_EQ(Inspect("Country: Brazil", "Pa\u00EDs: Estados Unidos").lost_colon, 9U);
