@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
@@ -161,6 +162,57 @@ std::optional<std::string> SmallText(std::string_view text, std::string_view lan
       models::AsciiLower(language).starts_with("de") || !models::IsValidUtf8(text))
     return std::nullopt;
   return InSmallLetters(text);
+}
+
+namespace {
+
+bool HasStutter(std::string_view text) {
+  constexpr size_t kFewest = 3;  // letters that come twice
+  constexpr std::array<std::string_view, 3> kDoubled = {"aa", "ii", "uu"};
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (std::ranges::find(kDoubled, text.substr(at, 2)) != kDoubled.end()) return true;
+    const size_t end = models::LettersEnd(text, at);
+    if (end >= at + 3 && text[at] == text[at + 1] && text[at] == text[at + 2]) return true;
+    for (size_t size = kFewest; at + 2 * size <= end; ++size) {
+      if (text.substr(at, size) == text.substr(at + size, size)) return true;
+    }
+  }
+  return false;
+}
+
+bool SaysWordTwice(std::string_view text) {
+  constexpr size_t kShortest = 4;  // bytes
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(" .,;:!?", at), text.size());
+    if (end >= at + kShortest) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  std::ranges::sort(words);
+  return std::ranges::adjacent_find(words) != words.end();
+}
+
+// Returns the first word in small letters if it is no short one and another follows that does not
+// begin with a capital, as those of names do; else an empty text.
+std::string FirstOfPhrase(std::string_view text) {
+  constexpr size_t kShortest = 4;  // bytes
+  const size_t space = std::min(text.find(' '), text.size());
+  return space >= kShortest && models::IsLower(models::DecodeAt(text, space + 1).value)
+             ? InSmallLetters(text.substr(0, space))
+             : std::string();
+}
+
+}  // namespace
+
+bool LooksMisread(std::string_view text, std::string_view translation,
+                  std::string_view target_language) {
+  if (CarrierOf(target_language) == nullptr) return false;
+  const std::string source = InSmallLetters(text);
+  const std::string target = InSmallLetters(translation);
+  const std::string first = FirstOfPhrase(text);
+  return (!first.empty() && (" " + target + " ").find(" " + first + " ") != std::string::npos) ||
+         (HasStutter(target) && !HasStutter(source)) ||
+         (SaysWordTwice(target) && !SaysWordTwice(source));
 }
 
 std::string_view WithoutAdditions(std::string_view translation, std::string_view small) {

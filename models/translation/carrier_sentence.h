@@ -20,6 +20,12 @@ bool IsVerbForm(std::string_view word, std::string_view language);
 // Returns a short text that begins with a capital in small letters, which a model may read with
 // fewer additions; nullopt where capitals have a meaning.
 std::optional<std::string> SmallText(std::string_view text, std::string_view language);
+// Returns true if a model did not know the words of a short text that begins with a capital: a word
+// of the translation says letters twice in a row, or has a doubled vowel that few languages have, a
+// word comes twice, or the first one stays; and all that is not so in the text. "Ativativa
+// GPS", "Call for a Call", "Mesclar duplicates". Knows the languages of carrier sentences.
+bool LooksMisread(std::string_view text, std::string_view translation,
+                  std::string_view target_language);
 // Returns the beginning or the end of a translation that has the words of a translation of the same
 // text in small letters, and no others: "Privacy Policy" of "Contact Us Privacy Policy". Returns
 // all of it if neither has.

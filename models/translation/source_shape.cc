@@ -206,9 +206,9 @@ void CutAddedArticle(const SourceShape& source, std::string& text) {
       !EndMarksOf(source.text).empty() ||
       kOfSources.find(" " + first + " ") != std::string_view::npos)
     return;
-  const bool are_words =
-      source.text.find(' ') == std::string_view::npos && std::ranges::count(text, ' ') == 1;
-  const size_t added = text.starts_with("The ") ? 4 : are_words && text.starts_with("To ") ? 3 : 0;
+  const bool is_verb =
+      text.starts_with("To ") && !text.starts_with("To the ") && !text.starts_with("To be ");
+  const size_t added = text.starts_with("The ") ? 4 : is_verb ? 3 : 0;
   if (added == 0) return;
   const models::CodePoint letter = models::DecodeAt(text, added);
   text.replace(0, added + letter.bytes, models::EncodeUtf8(models::ToUpper(letter.value)));

@@ -15,6 +15,8 @@
 #include "models/translation/copied_names.h"
 #include "models/translation/interface_words.h"
 #include "models/translation/markup/capitals.h"
+#include "models/translation/markup/number_format.h"
+#include "models/translation/markup/restore.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/subject_repair.h"
@@ -59,11 +61,15 @@ bool IsPhrase(std::string_view text) {
   return words > 0;
 }
 
-// Returns a text without its stop and with a small first letter, as it stands within a sentence.
-std::string WithoutStop(std::string_view text) {
+// Returns a text with a small first letter, as it stands within a sentence.
+std::string WithSmallFirst(std::string_view text) {
   const models::CodePoint first = models::DecodeAt(text, 0);
-  return models::EncodeUtf8(models::ToLower(first.value)) +
-         std::string(text.substr(first.bytes, text.size() - first.bytes - 1));
+  return models::EncodeUtf8(models::ToLower(first.value)) + std::string(text.substr(first.bytes));
+}
+
+// The same without its stop.
+std::string WithoutStop(std::string_view text) {
+  return WithSmallFirst(text.substr(0, text.size() - 1));
 }
 
 }  // namespace
@@ -98,7 +104,7 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   const bool final =
       unit.in_pieces || !unit.begun.empty() || limited_by_request || settings.min_target != 0;
   if (!final && !unit.is_part && KeepNames(participant, source, target, unit)) return true;
-  if (!final && unit.sentence.is_bare && !unit.is_part && TakeKnown(settings, unit)) return false;
+  if (!final && !unit.is_part && TakeKnown(settings, unit)) return false;
   // A speaker, in capitals before a colon, becomes no sentence: "JOHN:".
   constexpr size_t kWordsOfSentence = 3;
   if (!final && unit.in_capitals && source.ends_with(':') && models::CountWords(source) == 1 &&
@@ -122,6 +128,11 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
         (models::CountWords(target) > models::CountWords(source) ||
          (source == target && IsPhrase(source))) &&
         Carry(participant, Reading::kSmallText, SmallText(marked.text, settings.source_language),
+              /*lost_content=*/false, unit))
+      return true;
+    if (IsShort(source) && !verdict.suspicious &&
+        LooksMisread(source, target, settings.target_language) &&
+        Carry(participant, Reading::kSmallText, WithSmallFirst(marked.text),
               /*lost_content=*/false, unit))
       return true;
     if (AddsVerb(source, target, settings) &&
@@ -148,14 +159,14 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
 bool UnitReview::TakeKnown(const TranslationSettings& settings, TranslationUnit& unit) const {
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   if (!is_greedy) return false;
-  const SourceShape shape = ShapeOf(settings, unit);
-  std::string word(WordOf(unit));
-  if (unit.in_capitals) word = InCapitals(word);
-  const std::string_view known =
-      InterfaceWords(word, settings.source_language, settings.target_language);
+  MarkedText source = unit.sentence.marked;
+  if (unit.in_capitals) source.text = InCapitals(source.text);
+  std::string known = InterfacePhrase(source, settings.source_language, settings.target_language);
   if (known.empty()) return false;
-  unit.translated.text =
-      ShapedLike(shape, unit.in_capitals ? InCapitals(known) : std::string(known));
+  if (unit.in_capitals) known = InCapitals(known);
+  unit.translated =
+      RestoreMarks(unit.sentence.marked, ShapedLike(ShapeOf(settings, unit), std::move(known)), {},
+                   NumberFormatsOf(settings.source_language, settings.target_language));
   return true;
 }
 
@@ -273,7 +284,9 @@ bool UnitReview::TakeCarried(const Participant& participant, TranslationUnit& un
   if (unit.reading == Reading::kSmallText) {
     const std::string_view text = unit.sentence.marked.text;
     carried = ShapedLike(ShapeOf(settings, unit), translation);
-    if (*unit.bare != text) carried = WithoutAdditions(*unit.bare, carried);
+    const bool is_better = LooksMisread(text, *unit.bare, settings.target_language) &&
+                           !LooksMisread(text, carried, settings.target_language);
+    if (*unit.bare != text && !is_better) carried = WithoutAdditions(*unit.bare, carried);
     if (AddsVerb(text, carried, settings) &&
         Carry(participant, Reading::kWithoutStop, WithoutStop(text), /*lost_content=*/false, unit))
       return true;

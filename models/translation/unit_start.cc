@@ -85,7 +85,7 @@ void UnitStarter::Begin(const Participant& participant, TranslationUnit& unit,
   unit.in_pieces =
       participant.input().partial && unit.level == 0 && unit.sentence.is_plain && !IsShort(text) &&
       !IsEasilyLost(text, unit.tokens, settings.source_language) &&
-      InterfaceWords(WithoutEndMarks(text), settings.source_language, settings.target_language)
+      InterfacePhrase(unit.sentence.marked, settings.source_language, settings.target_language)
           .empty();
   unit.job = MakeSentenceJob(tokens, settings.frame, settings.max_length_factor);
   unit.job.search = settings.search;

@@ -37,6 +37,25 @@ TEST(CarrierSentenceTest, AVerbIsReadInACommand) {
   EXPECT_EQ(CommandVerb("Mute", "Silenciar.", "pt"), "");
 }
 
+TEST(CarrierSentenceTest, AStutterARepetitionAndACopyAreMisread) {
+  const auto misread = [](std::string_view text, std::string_view translation) {
+    return LooksMisread(text, translation, "pt");
+  };
+  EXPECT_TRUE(misread("Turn on GPS", "Ativativa GPS"));
+  EXPECT_TRUE(misread("Turn on Wi-Fi", "Ativaar Wi-Fi"));
+  EXPECT_TRUE(misread("Split screen", "Tela dividdda"));
+  EXPECT_TRUE(misread("Call ended", "Chamada da chamada."));
+  EXPECT_TRUE(misread("Merge duplicates", "Merge duplicados"));
+  EXPECT_TRUE(misread("Upload done", "Concluído upload"));
+  for (const char* translation : {"Ativar o Wi-Fi", "Coordenar", "Papai disse", "Em um em", ""})
+    EXPECT_FALSE(misread("Turn on", translation)) << translation;
+  EXPECT_FALSE(misread("Skiing with Isaac", "Esquiar com Isaac"));
+  EXPECT_FALSE(misread("Radio", "Radio"));
+  EXPECT_FALSE(misread("Porto Alegre", "Porto Alegre"));
+  EXPECT_FALSE(misread("Very, very good", "Muito, muito bom"));
+  EXPECT_FALSE(LooksMisread("Turn on GPS", "Kaikki päälle", "fi"));
+}
+
 TEST(CarrierSentenceTest, ACopyOrAnArticleIsUncertain) {
   EXPECT_TRUE(IsUncertainWord("comma", "comma", "pt"));
   EXPECT_TRUE(IsUncertainWord("Ícone", "ícone", ""));

@@ -10,6 +10,7 @@ TEST(InterfaceWordsTest, ATextOfAnInterfaceHasItsTranslation) {
   EXPECT_EQ(InterfaceWords("Select All", "en-US", "pt_BR"), "Selecionar tudo");
   EXPECT_EQ(InterfaceWords("Caixa de entrada", "pt", "en"), "Inbox");
   EXPECT_EQ(InterfaceWords("Tchau", "pt-BR", "EN"), "bye");
+  EXPECT_EQ(InterfaceWords("NÃO ENCONTRADO", "pt", "en"), "Not found");
 }
 
 TEST(InterfaceWordsTest, TheMarksAtTheEndOfATextAreNoneOfItsWords) {
@@ -26,6 +27,21 @@ TEST(InterfaceWordsTest, WordsOfOtherTextsAndLanguagesAreNotKnown) {
   EXPECT_EQ(InterfaceWords("Dismiss", "en", "fr"), "");
   EXPECT_EQ(InterfaceWords("Dismiss", "", ""), "");
   EXPECT_EQ(InterfaceWords("", "en", "pt"), "");
+}
+
+TEST(InterfaceWordsTest, NumbersAndKeptSpansOfAPhraseStay) {
+  const auto phrase = [](const MarkedText& marked) { return InterfacePhrase(marked, "pt", "en"); };
+  EXPECT_EQ(phrase({.text = "Versão 2.0.1"}), "version 2.0.1");
+  EXPECT_EQ(phrase({.text = "há 12 dias."}), "12 days ago");
+  EXPECT_EQ(phrase({.text = "Oi, X1!", .kept = {{4, 6, "{name}"}}}), "hi, X1");
+  EXPECT_EQ(phrase({.text = "Caixa de entrada"}), "Inbox");
+  // The sign itself, a word too many, a mark, and a span that the model reads as other words.
+  for (const MarkedText& other :
+       {MarkedText{.text = "há @ dias"}, MarkedText{.text = "há 2 ou 3 dias"},
+        MarkedText{.text = "há 2 dias", .events = {{4, MarkEvent::Kind::kAlone, "<br>"}}},
+        MarkedText{.text = "há 2 min", .kept = {{6, 9, "min", "minutos", false}}},
+        MarkedText{.text = ""}})
+    EXPECT_EQ(phrase(other), "") << other.text;
 }
 
 }  // namespace
