@@ -138,8 +138,8 @@ Field ReadField(pugi::xml_node first) {
 bool HasWords(std::string_view code) {
   code.remove_prefix(std::min(code.find_first_not_of(' '), code.size()));
   const std::string_view name = code.substr(0, code.find(' '));
-  constexpr std::array<std::string_view, 6> kWords = {"HYPERLINK", "IF",       "QUOTE",
-                                                      "REF",       "STYLEREF", "TOC"};
+  constexpr std::array<std::string_view, 9> kWords = {
+      "DOCPROPERTY", "HYPERLINK", "IF", "QUOTE", "REF", "STYLEREF", "SUBJECT", "TITLE", "TOC"};
   return Among(name, kWords);
 }
 

@@ -26,8 +26,8 @@ TEST(Docx, TheWordsOfALinkThatIsAFieldAreTranslated) {
 }
 
 TEST(Docx, TheWordsOfAFieldThatRefersToWordsAreTranslated) {
-  for (const char* code :
-       {"REF _Ref1 \\h", "IF 1 = 1 \"our site\" \"\"", "STYLEREF \"Heading 1\""}) {
+  for (const char* code : {"REF _Ref1 \\h", "IF 1 = 1 \"our site\" \"\"", "STYLEREF \"Heading 1\"",
+                           "TITLE", "DOCPROPERTY Subject \\* MERGEFORMAT"}) {
     const std::string body = StrCat("<w:p><w:r><w:t>See </w:t></w:r>",
                                     Field(code, "<w:r><w:t>our site</w:t></w:r>"), "</w:p>");
     EXPECT_THAT(TextsOf("a.docx", Docx(body)), ElementsAre("See <g0>our site</g0>")) << code;
