@@ -61,6 +61,8 @@ constexpr float kRomanceEnd = 80;
 constexpr size_t kMostOfPhrase = 4;
 // The same for the English pronoun before a word of English, whatever the object of the verb is.
 constexpr float kSubject = 100;
+// The same against English for a fraction with a comma.
+constexpr float kDecimalComma = 12;
 constexpr size_t kEnglish = 0;
 constexpr size_t kItalian = 5;
 static_assert(kProfiledLanguages[kEnglish] == "en" && kProfiledLanguages[kItalian] == "it");
@@ -288,6 +290,16 @@ bool BeginsWithPronoun(std::string_view text) {
          ReadLetters(next).listed[kItalian] == 0;
 }
 
+// Returns true if a text has a fraction behind a comma, as English has none: R$ 59,90.
+bool HasDecimalComma(std::string_view text) {
+  constexpr size_t kMostDigits = 2;
+  for (size_t at = text.find(','); at < text.size(); at = text.find(',', at + 1)) {
+    const size_t digits = DigitsEnd(text, at + 1) - at - 1;
+    if (at > 0 && IsAsciiDigit(text[at - 1]) && digits > 0 && digits <= kMostDigits) return true;
+  }
+  return false;
+}
+
 // The likelihoods of the languages that have a profile of letters.
 class ShortText {
  public:
@@ -301,6 +313,7 @@ class ShortText {
     const AdjectivePlace adjective = FindAdjective(words);
     const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
     if (BeginsWithPronoun(words)) evidence_.scores[kEnglish] += kSubject;
+    if (HasDecimalComma(text)) evidence_.scores[kEnglish] -= kDecimalComma;
     const bool is_phrase = evidence_.words > 1 && evidence_.words <= kMostOfPhrase;
     const bool ends_romance = is_phrase && IsRomanceEnd(EndOfPhrase(text), can_be_meant);
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
