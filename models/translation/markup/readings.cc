@@ -85,17 +85,24 @@ void ReadNumberSigns(MarkedText& marked, std::string_view language,
 }
 
 // Lets a model read a word of messages that it otherwise takes for those of websites: "O jogo não
-// foi encontrado" became "The page you requested was not found".
+// foi encontrado" and "Usuário não encontrado" became "The page you requested was not found".
 void ReadMessages(MarkedText& marked, std::string_view language) {
   constexpr std::string_view kFound = "encontrad";
-  constexpr std::string_view kReads = "achad";
+  constexpr std::string_view kMarks = ".!:;,";
   if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
   const std::string_view text = marked.text;
-  if (text.find("págin") != std::string_view::npos) return;
+  if (text.find("ágin") != std::string_view::npos) return;
   for (size_t at = text.find(kFound); at < text.size(); at = text.find(kFound, at + 1)) {
     const std::string_view before = text.substr(0, at);
-    if (before.ends_with("não foi ") || before.ends_with("não foram "))
-      ReadAs(at, at + kFound.size(), kReads, marked);
+    const size_t end = at + kFound.size();
+    const bool is_plural = models::ByteAt(text, end + 1) == 's';
+    const size_t behind = models::LettersEnd(text, end);
+    const bool ends = behind == text.size() || kMarks.find(text[behind]) != kMarks.npos;
+    if (before.ends_with("não foi ") || before.ends_with("não foram ") ||
+        before.find("enhum") != std::string_view::npos)
+      ReadAs(at, end, "achad", marked);
+    else if (before.ends_with(" não ") && ends)
+      ReadAs(at, end, is_plural ? "foram achad" : "foi achad", marked);
   }
 }
 

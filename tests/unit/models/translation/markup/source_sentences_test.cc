@@ -51,6 +51,12 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   };
   EXPECT_EQ(reads("o quarto nº12 ou n.º 7", "en"), "o quarto número 12 ou número 7");
   EXPECT_EQ(reads("Os jogos não foram encontrados", "en"), "Os jogos não foram achados");
+  EXPECT_EQ(reads("Contas não encontradas", "en"), "Contas não foram achadas");
+  EXPECT_EQ(reads("Usuário não encontrado", "en"), "Usuário não foi achado");
+  EXPECT_EQ(reads("Nenhum usuário encontrado", "en"), "Nenhum usuário achado");
+  EXPECT_EQ(reads("Não encontrado", "en"), "Não encontrado");
+  EXPECT_EQ(reads("Página não encontrada", "en"), "Página não encontrada");
+  EXPECT_EQ(reads("O gato não encontrado dorme", "en"), "O gato não encontrado dorme");
   EXPECT_EQ(reads("A página não foi encontrada", "en"), "A página não foi encontrada");
   EXPECT_EQ(reads("Atualizado há 2 h, há 5 min", "en"), "Atualizado há 2 horas, há 5 minutos");
   EXPECT_EQ(reads("PROIBIDO FUMAR AQUI", "en"), "É PROIBIDO FUMAR AQUI");
