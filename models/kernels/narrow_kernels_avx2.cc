@@ -15,7 +15,7 @@ void Transpose(Numbers (&rows)[16]) {
   for (int step = 0; step < 4; ++step) {
     Numbers shuffled[16];
 #pragma GCC unroll 8
-    for (int i = 0; i < 8; ++i) {
+    for (int64_t i = 0; i < 8; ++i) {
       shuffled[2 * i] = _mm_unpacklo_epi8(rows[i], rows[i + 8]);
       shuffled[2 * i + 1] = _mm_unpackhi_epi8(rows[i], rows[i + 8]);
     }
@@ -114,7 +114,7 @@ class ClippedDot {
   void StoreTransposed(const __m256i (&sums)[kNarrowHalf][2], int64_t part, int64_t column) {
     __m256i pairs[8];
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
+    for (int64_t i = 0; i < 4; ++i) {
       const __m256i a = sums[column + 2 * i][part];
       const __m256i b = sums[column + 2 * i + 1][part];
       pairs[i] = _mm256_unpacklo_epi32(a, b);      // row 0 of two columns, row 1

@@ -173,6 +173,7 @@ at::Tensor KokoroRows::Run(const at::Tensor& x) const {
 
 std::vector<at::Tensor> KokoroLstm::FloatsOf(const std::vector<speech::StoredTensor>& stored) {
   std::vector<at::Tensor> floats;
+  floats.reserve(stored.size());
   for (const speech::StoredTensor& tensor : stored) floats.push_back(tensor.Floats());
   return floats;
 }
