@@ -29,9 +29,10 @@ TEXTS = ["The house is small but the garden is big.", "Where is the nearest stat
 
 
 def start(folder, *options, models=None, **others):
-    """With the models that warm up quickly there, or with others."""
+    """With the models that warm up quickly there, or with others. A warm-up computes each shape on the stand-in, and takes a minute on a busy machine."""
     models = models or repository.link(folder / "models", NULL, EN_PT, PT_EN, VOICE)
-    return daemons.start(folder, "--device", "mps", "--workers", WORKERS, *options, models=models, binary=ON_MPS_STANDIN, **others)
+    return daemons.start(folder, "--device", "mps", "--workers", WORKERS, *options, models=models, binary=ON_MPS_STANDIN,
+                         **{"seconds": 180} | others)
 
 
 @pytest.fixture(scope="module")
