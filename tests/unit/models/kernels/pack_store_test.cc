@@ -12,6 +12,7 @@
 
 #include "models/kernels/aligned_buffer.h"
 #include "models/kernels/packed_linear.h"
+#include "models/kernels/packed_narrow.h"
 #include "models/kernels/precision.h"
 #include "models/kernels/scratch.h"
 
@@ -89,6 +90,27 @@ TEST_P(KeptLinearTest, ResultsAreTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(Precisions, KeptLinearTest,
                          ::testing::Values(Precision::kFloat32, Precision::kInt8,
                                            Precision::kBfloat16));
+
+TEST(PackedNarrowTest, WeightsThatAreKeptAreNotReadAgain) {
+  constexpr int64_t kInputs = 48;
+  constexpr int64_t kOutputs = 16;
+  int reads = 0;
+  const auto weights = [&] {
+    ++reads;
+    return std::vector<float>(kOutputs * kInputs, 0.5F);
+  };
+  MemoryStore store;
+  const ScopedPackStore scope(&store);
+  const auto pack = [&] {
+    return PackedNarrow(kOutputs, kInputs, weights, {}, Precision::kInt8, /*clip_pairs=*/false, {});
+  };
+  pack();
+  EXPECT_EQ(reads, 1);
+  store.Restart();
+  pack();
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(store.found(), store.kept());
+}
 
 }  // namespace
 }  // namespace millrace::kernels
