@@ -65,7 +65,7 @@ def _missing(module: str) -> str:
 
 def console() -> None:
     take_standard_output()
-    # Whoever ends this program, it leaves nothing behind. What was to be ignored, as under nohup, still is.
+    # The program leaves nothing behind, whichever signal ends it. A signal that was ignored at its start, as under nohup, still is.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)
