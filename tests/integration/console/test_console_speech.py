@@ -200,11 +200,12 @@ def test_markup_is_spoken_and_refused_by_its_place(daemon, open_page):
 
 
 def test_nothing_is_spoken_before_the_voices_are_known(daemon, open_page):
-    held = []
-    page = open_page(daemon, prepare=lambda page: page.route("**/v1/audio/voices", lambda route: held.append(route)))
+    voices = "**/v1/audio/voices"
+    page = open_page(daemon, prepare=lambda page: page.route(voices, lambda route: None))  # which is never answered
+    with page.expect_request(voices):
+        page.reload()
     page.locator("#speak-text").fill("Too early.")
     page.keyboard.press("Control+Enter")
-    eventually("a request for the voices", lambda: held)
     expect(page.locator("#speak-go")).to_be_disabled()
     expect(page.locator("#speak-state")).to_have_text("Nothing has been spoken yet.")
 
