@@ -33,6 +33,19 @@ TEST(RestartPolicyTest, KillsSayNothingOfTheSuccessor) {
   EXPECT_EQ(policy.OnEnd(kCrash), seconds(1));
 }
 
+TEST(RestartPolicyTest, KillsOfThoseThatStartDelayTheirSuccessorsOnly) {
+  constexpr RestartPolicy::End kKilledAtStart{.killed = true};
+  RestartPolicy policy = MakePolicy();
+  EXPECT_EQ(policy.OnEnd(kKilledAtStart), seconds(0));
+  EXPECT_EQ(policy.OnEnd(kKilledAtStart), seconds(1));
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(policy.OnEnd(kKilledAtStart), seconds(2));
+  EXPECT_EQ(policy.fruitless(), 8);
+  EXPECT_FALSE(policy.one_step_at_a_time());
+  EXPECT_FALSE(policy.falls_back());
+  policy.OnEnd({.started = true, .killed = true, .worked = true, .served = seconds(1)});
+  EXPECT_EQ(policy.OnEnd(kKilledAtStart), seconds(0));
+}
+
 TEST(RestartPolicyTest, RunsOneStepAtATimeAndThenLeavesTheDevice) {
   RestartPolicy policy = MakePolicy();
   for (int deaths = 0; deaths < 8; ++deaths) {
