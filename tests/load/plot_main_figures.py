@@ -11,7 +11,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 BENCHMARKS = FOLDER.parents[1] / "docs" / "benchmarks"
-MACHINE = "2 cores of an Intel Xeon with AMX, 2026-11-22 and 2026-11-23; peers in their better case, with at most as many requests at work"
+MACHINE = "2 cores of an Intel Xeon with AMX, 2026-11-22 to 2026-12-01; peers in their better case, with at most as many requests at work"
 OURS, PEER = "#2a7f9e", "#b8bec4"
 
 
