@@ -92,19 +92,30 @@ def _bopomofo() -> Callable[[str], str]:
 
 
 @contextlib.contextmanager
-def _large_pinyin() -> Iterator[None]:
-    """The phrases that misaki adds to those of pypinyin for 1.1-zh."""
-    from misaki.zh_frontend import ZHFrontend
+def _pinyin(bopomofo: bool) -> Iterator[None]:
+    """The phrases of pypinyin alone, whatever others added to them in this process; for 1.1-zh also those that misaki adds."""
+    from pypinyin import phrases_dict, pinyin_dict
     from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
+    from pypinyin.seg import mmseg
 
-    before = dict(PHRASES_DICT), dict(PINYIN_DICT)
-    try:
-        ZHFrontend()
-        yield
-    finally:
-        for changed, kept in zip((PHRASES_DICT, PINYIN_DICT), before, strict=True):
+    def fill(phrases: dict, characters: dict) -> None:
+        for changed, kept in ((PHRASES_DICT, phrases), (PINYIN_DICT, characters)):
             changed.clear()
             changed.update(kept)
+
+    before = dict(PHRASES_DICT), dict(PINYIN_DICT), mmseg.seg._prefix_set
+    fill(phrases_dict.phrases_dict, pinyin_dict.pinyin_dict)
+    # Training only adds to what was there.
+    mmseg.seg._prefix_set = mmseg.PrefixSet()
+    mmseg.retrain(mmseg.seg)
+    try:
+        if bopomofo:
+            from misaki.zh_frontend import ZHFrontend
+            ZHFrontend()
+        yield
+    finally:
+        fill(*before[:2])
+        mmseg.seg._prefix_set = before[2]
 
 
 def read_kinds(text: str) -> dict[str, str]:
@@ -208,6 +219,6 @@ def write_chinese_lexicon(path: pathlib.Path, bopomofo: bool = False) -> None:
         text = (folder / "dict.txt").read_text(encoding="utf-8")
     except OSError as error:
         raise ConvertError(f"cannot read {folder / 'dict.txt'}: {error.strerror}") from error
-    with _large_pinyin() if bopomofo else contextlib.nullcontext():
+    with _pinyin(bopomofo):
         lines = _sections(read_frequencies(text), read_kinds(text) if bopomofo else None)
         path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")

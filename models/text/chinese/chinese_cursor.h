@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/unicode.h"
@@ -18,35 +17,20 @@ inline bool IsAsciiLetter32(char32_t c) { return (c >= 'A' && c <= 'Z') || IsSma
 
 // A place in a Chinese text, what is around it, and what was written for the text before it. Not
 // thread-safe.
-class ChineseCursor {
+class ChineseCursor : protected NumberCursor {
  public:
-  explicit ChineseCursor(ChineseText in) : in_(std::move(in)) {}
+  using NumberCursor::NumberCursor;
 
  protected:
-  char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
-
-  size_t DigitsEnd(size_t i) const {
-    while (IsDigit(At(i))) ++i;
-    return i;
-  }
-
   // Returns the end of a number with its decimals.
   size_t NumberEnd(size_t i) const {
     const size_t end = DigitsEnd(i);
     return At(end) == '.' ? DigitsEnd(end + 1) : end;
   }
 
-  std::u32string_view Piece(size_t begin, size_t end) const {
-    return std::u32string_view(in_.text).substr(begin, end - begin);
-  }
-
   // Appends characters for the input from `at_` to `end`.
   void Put(std::u32string_view text, size_t end) {
-    for (const char32_t c : text) {
-      out_.text += c;
-      out_.begins.push_back(in_.begins[at_]);
-      out_.ends.push_back(in_.ends[end - 1]);
-    }
+    AppendFor(text, at_, end, out_);
     at_ = end;
   }
 
@@ -105,9 +89,7 @@ class ChineseCursor {
     return digits.size() == 4 && (digits.starts_with(U"19") || digits.starts_with(U"20"));
   }
 
-  const ChineseText in_;
-  size_t at_ = 0;
-  ChineseText out_;
+  PlacedText out_;
 };
 
 }  // namespace millrace::models

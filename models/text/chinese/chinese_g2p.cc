@@ -74,8 +74,7 @@ EnglishWords FindEnglishWords(std::u32string_view text) {
 
 class ChineseSpeaker {
  public:
-  ChineseSpeaker(const ChineseText& text, const ChineseLexicon& lexicon,
-                 const EnglishWords& english)
+  ChineseSpeaker(const PlacedText& text, const ChineseLexicon& lexicon, const EnglishWords& english)
       : text_(text), lexicon_(lexicon), english_(english) {}
 
   PhonemeText Speak() {
@@ -225,7 +224,7 @@ class ChineseSpeaker {
     return syllables;
   }
 
-  const ChineseText& text_;
+  const PlacedText& text_;
   const ChineseLexicon& lexicon_;
   const EnglishWords& english_;
   PhonemeText result_;

@@ -50,6 +50,8 @@ bool StartsWithMeasureWord(std::u32string_view text) {
 
 bool StartsWithVerbOfScore(std::u32string_view text) { return WordsOf("score").BeginBehind(text); }
 
+bool StartsWithNamedDay(std::u32string_view text) { return WordsOf("day").BeginBehind(text); }
+
 bool EndsNameOfModel(std::u32string_view before) { return WordsOf("model").EndBefore(before); }
 
 std::optional<Digits> SaidByDigits(std::u32string_view digits, std::u32string_view before,

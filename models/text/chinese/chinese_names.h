@@ -24,6 +24,9 @@ bool StartsWithMeasureWord(std::u32string_view text);
 // Thread-safe.
 bool StartsWithVerbOfScore(std::u32string_view text);
 
+// Returns true for what is named by the day before it: 5.1劳动节. Thread-safe.
+bool StartsWithNamedDay(std::u32string_view text);
+
 // Returns true for a year of two digits, which what happened in it stands behind: 98年世界杯,
 // 98年5月.
 bool NamesShortYear(std::u32string_view digits, std::u32string_view behind);

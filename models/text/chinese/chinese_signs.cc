@@ -19,7 +19,26 @@ constexpr SignName<std::u32string_view> kOperatorNames[] = {
     {U"=", U"等于"},     {U"≈", U"约等于"},   {U"<", U"小于"},  {U">", U"大于"},
     {U"≤", U"小于等于"}, {U"≥", U"大于等于"}, {U"≠", U"不等于"}};
 
+struct Label {
+  ChineseLabel label;
+  bool numbered = false;  // a digit must follow
+};
+
+constexpr Label kLabels[] = {{{U"https://", U" "}},   {{U"http://", U" "}},
+                             {{U"No.", U"第"}, true}, {{U"NO.", U"第"}, true},
+                             {{U"№", U"第"}, true},   {{U"+86 ", U"加八六 "}},
+                             {{U"+86-", U"加八六 "}}};
+
 }  // namespace
+
+ChineseLabel ChineseLabelAt(std::u32string_view text) {
+  for (const auto& [label, numbered] : kLabels) {
+    const size_t end = label.written.size();
+    if (text.starts_with(label.written) && (!numbered || (end < text.size() && IsDigit(text[end]))))
+      return label;
+  }
+  return {};
+}
 
 std::u32string_view OperatorName(char32_t c) { return NameOfSign(kOperatorNames, c); }
 

@@ -8,6 +8,15 @@
 
 namespace millrace::models {
 
+// What stands before an address or a number, and how it is said.
+struct ChineseLabel {
+  std::u32string_view written;
+  std::u32string_view spoken;
+};
+
+// Returns the label that the text begins with, such as No. before a digit; empty if there is none.
+ChineseLabel ChineseLabelAt(std::u32string_view text);
+
 // Return the Chinese name of a sign between two numbers, of a sign right before a number, and of a
 // Greek letter of formulas; empty for others. Thread-safe.
 std::u32string_view OperatorName(char32_t c);

@@ -29,9 +29,9 @@ constexpr ReadLetters kChinese = {
 
 class ChineseNumberWriter : private ChineseCursor {
  public:
-  explicit ChineseNumberWriter(ChineseText in) : ChineseCursor(std::move(in)) {}
+  using ChineseCursor::ChineseCursor;
 
-  ChineseText Write() {
+  PlacedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
       const bool digit_behind = IsDigit(At(at_ + 1));
@@ -62,21 +62,6 @@ class ChineseNumberWriter : private ChineseCursor {
   }
 
  private:
-  static uint64_t ValueOf(std::u32string_view digits) {
-    uint64_t value = 0;
-    for (const char32_t c : digits) value = value * 10 + (c - '0');
-    return value;
-  }
-
-  // Returns the value of one or two digits at `i`, and moves `i` behind them.
-  std::optional<uint64_t> TwoDigits(size_t& i) const {
-    const size_t end = DigitsEnd(i);
-    if (end == i || end - i > 2) return std::nullopt;
-    const uint64_t value = ValueOf(Piece(i, end));
-    i = end;
-    return value;
-  }
-
   // Returns what a hyphen before a digit is: of a range, of a score, of a name (COVID-19), a minus.
   std::u32string_view HyphenBeforeNumber() const {
     if (EndsNumber(at_)) {
@@ -102,7 +87,7 @@ class ChineseNumberWriter : private ChineseCursor {
     const size_t end = DigitsEnd(at_ + 1);
     if (at_ - begin > kMostDigits || end - at_ - 1 > kMostDigits || DigitsEnd(begin) != at_)
       return false;
-    const std::u32string_view behind = Piece(end, in_.text.size());
+    const std::u32string_view behind = Rest(end);
     constexpr std::u32string_view kShortVerbs = U"胜负平";
     if (StartsWithVerbOfScore(behind) || kShortVerbs.find(At(end)) != kShortVerbs.npos) return true;
     const bool ends = behind.empty() || MarkBehind(behind.front());
@@ -111,8 +96,10 @@ class ChineseNumberWriter : private ChineseCursor {
     constexpr std::u32string_view kNumbered = U"号单栋室楼期月日级度层班";
     const bool between = begin > 0 && IsChineseCharacter(At(begin - 1)) &&
                          IsChineseCharacter(At(end)) && !StartsWithMeasureWord(behind) &&
-                         kNumbered.find(At(end)) == kNumbered.npos;
-    return (ends || between) && starts && ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end));
+                         (kNumbered.find(At(end)) == kNumbered.npos || behind.starts_with(U"日本"));
+    return (ends || between) && starts &&
+           (ValueOf(Piece(begin, at_)) > ValueOf(Piece(at_ + 1, end)) ||
+            (between && Piece(begin, at_) == U"0"));
   }
 
   static bool MarkBehind(char32_t c) {
@@ -124,12 +111,11 @@ class ChineseNumberWriter : private ChineseCursor {
   bool WriteSign() {
     const char32_t c = At(at_);
     const char32_t before = at_ > 0 ? At(at_ - 1) : 0;
-    const std::u32string_view rest = Piece(at_, in_.text.size());
-    for (const std::u32string_view scheme : {U"https://", U"http://"}) {
-      if (rest.starts_with(scheme) && !IsAsciiLetter32(before)) {
-        Put(U" ", at_ + scheme.size());
-        return true;
-      }
+    const std::u32string_view rest = Rest(at_);
+    if (const auto& [written, spoken] = ChineseLabelAt(rest);
+        !written.empty() && !IsAsciiLetter32(before)) {
+      Put(spoken, at_ + written.size());
+      return true;
     }
     // 中国vs美国.
     if (std::u32string versus(rest.substr(0, 2)); !IsAsciiLetter32(before)) {
@@ -139,16 +125,6 @@ class ChineseNumberWriter : private ChineseCursor {
         Put(U"对", at_ + length);
         return true;
       }
-    }
-    for (const std::u32string_view label : {U"No.", U"NO.", U"№"}) {
-      if (rest.starts_with(label) && IsDigit(At(at_ + label.size())) && !IsAsciiLetter32(before)) {
-        Put(U"第", at_ + label.size());
-        return true;
-      }
-    }
-    if (rest.starts_with(U"+86 ") || rest.starts_with(U"+86-")) {
-      Put(U"加八六 ", at_ + 4);
-      return true;
     }
     const char32_t behind = At(at_ + 1);
     const bool number_before = IsDigit(before) || before == '%';
@@ -212,7 +188,7 @@ class ChineseNumberWriter : private ChineseCursor {
   // ¥100, HK$100.
   bool WriteMoney() {
     if (at_ > 0 && IsAsciiLetter32(At(at_ - 1)) && IsAsciiLetter32(At(at_))) return false;
-    const UnitName* const currency = ChineseCurrencyAt(Piece(at_, in_.text.size()));
+    const UnitName* const currency = ChineseCurrencyAt(Rest(at_));
     if (currency == nullptr || !IsDigit(At(at_ + currency->written.size()))) return false;
     at_ += currency->written.size();
     WriteNumber(currency->spoken);
@@ -225,7 +201,7 @@ class ChineseNumberWriter : private ChineseCursor {
     const char32_t joint = At(end);
     constexpr uint64_t kCentury = 100;
     if (size_t i = end + 1; joint == '/' && IsYear(at_, end)) {
-      const auto next = TwoDigits(i);
+      const auto next = ShortNumber(i, 2);
       if (!next || *next != (ValueOf(Piece(at_, end)) + 1) % kCentury || At(i) == '/') return false;
       Put(ChineseDigits(Piece(at_, end), false) + ChineseDigits(Piece(end + 1, i), false), i);
       return true;
@@ -238,6 +214,22 @@ class ChineseNumberWriter : private ChineseCursor {
     if ((!years && !lived) || At(last) == joint) return false;
     Put(ChineseDigits(Piece(at_, end), false) + U"至" + ChineseDigits(Piece(end + 1, last), false),
         last);
+    return true;
+  }
+
+  // 5.1劳动节, 10.1国庆节.
+  bool WriteNamedDay() {
+    constexpr size_t kMostDigits = 2;
+    const size_t point = DigitsEnd(at_);
+    const size_t end = DigitsEnd(point + 1);
+    if (At(point) != '.' || point - at_ > kMostDigits || end == point + 1 ||
+        end - point - 1 > kMostDigits || !StartsWithNamedDay(Rest(end)))
+      return false;
+    const bool national = Piece(at_, end) == U"10.1";
+    Put(national
+            ? U"十一"
+            : ChineseDigits(Piece(at_, point), false) + ChineseDigits(Piece(point + 1, end), false),
+        end);
     return true;
   }
 
@@ -268,7 +260,7 @@ class ChineseNumberWriter : private ChineseCursor {
                        EndsNameOfModel(Piece(0, at_ - 1));
     const bool day = (at_ > 1 && At(at_ - 1) == U'·' && IsDigit(At(at_ - 2))) ||
                      (At(end) == U'·' && IsDigit(At(end + 1)));
-    const auto said = SaidByDigits(Piece(at_, end), BeforeJoints(at_), Piece(end, in_.text.size()));
+    const auto said = SaidByDigits(Piece(at_, end), BeforeJoints(at_), Rest(end));
     if (address || model || day || said) {
       Put(ChineseDigits(Piece(at_, end), said == Digits::kTelephone), end);
       return true;
@@ -305,10 +297,10 @@ class ChineseNumberWriter : private ChineseCursor {
     if (year_end - at_ != 4 || (separator != '-' && separator != '/' && separator != '.'))
       return false;
     size_t i = year_end + 1;
-    const auto month = TwoDigits(i);
+    const auto month = ShortNumber(i, 2);
     if (!month || *month < 1 || *month > 12 || At(i) != separator) return false;
     ++i;
-    const auto day = TwoDigits(i);
+    const auto day = ShortNumber(i, 2);
     if (!day || *day < 1 || *day > 31 || At(i) == separator) return false;
     Put(ChineseDigits(Piece(at_, year_end), false) + U"年" + ChineseCardinal(*month) + U"月" +
             ChineseCardinal(*day) + U"日",
@@ -318,16 +310,16 @@ class ChineseNumberWriter : private ChineseCursor {
 
   bool WriteTime() {
     size_t i = at_;
-    const auto hour = TwoDigits(i);
+    const auto hour = ShortNumber(i, 2);
     if (!hour || *hour > 24 || At(i) != ':') return false;
     const size_t minutes = ++i;
-    const auto minute = TwoDigits(i);
+    const auto minute = ShortNumber(i, 2);
     if (!minute || *minute > 59 || i - minutes != 2) return false;
-    if (StartsWithVerbOfScore(Piece(i, in_.text.size()))) return false;  // 21:19获胜
+    if (StartsWithVerbOfScore(Rest(i))) return false;  // 21:19获胜
     std::optional<uint64_t> second;
     if (At(i) == ':') {
       const size_t seconds = ++i;
-      second = TwoDigits(i);
+      second = ShortNumber(i, 2);
       if (!second || *second > 59 || i - seconds != 2 || At(i) == ':') return false;
     }
     const bool lasts = second && Follows(at_, {U"成绩", U"用时", U"耗时", U"时长", U"跑出"});
@@ -343,19 +335,24 @@ class ChineseNumberWriter : private ChineseCursor {
 
   bool WriteFraction() {
     size_t i = at_;
-    const auto numerator = TwoDigits(i);
+    const auto numerator = ShortNumber(i, 2);
     if (!numerator || At(i) != '/') return false;
     ++i;
-    const auto denominator = TwoDigits(i);
-    if (!denominator || *denominator == 0 || At(i) == '/' || (At(i) == '.' && IsDigit(At(i + 1))))
-      return false;
+    const auto denominator = ShortNumber(i, 2);
+    if (!denominator || *denominator == 0 || At(i) == '/') return false;
+    // 1/1.3英寸, but 3/2.5.
+    const size_t end = NumberEnd(i);
+    const bool decimals = At(i) == '.' && end > i + 1;
+    if (decimals && *numerator != 1) return false;
     constexpr uint64_t kHours = 24;
     constexpr uint64_t kDays = 7;
     if (numerator == kHours && denominator == kDays) {
       Put(U"二十四小时七天", i);
       return true;
     }
-    Put(ChineseCardinal(*denominator) + U"分之" + ChineseCardinal(*numerator), i);
+    std::u32string text = ChineseCardinal(*denominator);
+    if (decimals) text += U"点" + ChineseDigits(Piece(i + 1, end), false);
+    Put(text + U"分之" + ChineseCardinal(*numerator), decimals ? end : i);
     return true;
   }
 
@@ -396,14 +393,14 @@ class ChineseNumberWriter : private ChineseCursor {
 
   // Returns true if a unit in letters is behind a number, of which there are 两.
   bool UnitCounts(size_t end) const {
-    const UnitName* const unit = ChineseUnitAt(Piece(end, in_.text.size()));
+    const UnitName* const unit = ChineseUnitAt(Rest(end));
     return unit != nullptr &&
            (IsAsciiLetter32(unit->written.front()) || unit->written.front() >= U'㎀');
   }
 
   // 100元/人, 5元/kg.
   bool WritePer() {
-    const UnitName* const unit = ChineseUnitAt(Piece(at_ + 1, in_.text.size()));
+    const UnitName* const unit = ChineseUnitAt(Rest(at_ + 1));
     if (unit == nullptr && !IsChineseCharacter(At(at_ + 1))) return false;
     Put(unit == nullptr ? U"每" : U"每" + unit->spoken,
         at_ + 1 + (unit == nullptr ? 0 : unit->written.size()));
@@ -411,8 +408,9 @@ class ChineseNumberWriter : private ChineseCursor {
   }
 
   void WriteNumber(std::u32string_view currency) {
-    if (currency.empty() && (WriteDate() || WriteTime() || WriteFraction() || WriteYears() ||
-                             WriteVersion() || WriteCode() || WriteTelephone())) {
+    if (currency.empty() &&
+        (WriteDate() || WriteTime() || WriteFraction() || WriteYears() || WriteNamedDay() ||
+         WriteVersion() || WriteCode() || WriteTelephone())) {
       return;
     }
     size_t end = DigitsEnd(at_);
@@ -423,14 +421,15 @@ class ChineseNumberWriter : private ChineseCursor {
         end += 4;
       }
     }
-    const std::u32string_view behind_digits = std::u32string_view(in_.text).substr(end);
+    const std::u32string_view behind_digits = Rest(end);
     const auto is_behind = [behind_digits](std::u32string_view word) {
       return behind_digits.starts_with(word);
     };
     const bool year =
         (digits.size() == 4 && is_behind(U"年")) || NamesShortYear(digits, behind_digits) ||
-        (IsYear(at_, end) && (is_behind(U"财年") || is_behind(U"学年") || is_behind(U"届") ||
-                              is_behind(U"款") || is_behind(U"版") || is_behind(U"赛季")));
+        (IsYear(at_, end) &&
+         (is_behind(U"Q") || is_behind(U"财年") || is_behind(U"学年") || is_behind(U"届") ||
+          is_behind(U"款") || is_behind(U"版") || is_behind(U"赛季")));
     const bool padded = digits.size() > 1 && digits[0] == '0';
     // The number of an account.
     constexpr size_t kLongCardinal = 12;
@@ -464,7 +463,7 @@ class ChineseNumberWriter : private ChineseCursor {
       Put(text, end);
       while (At(at_) == U'万' || At(at_) == U'亿') Put(std::u32string(1, At(at_)), at_ + 1);
       // "$100美元" names it already.
-      if (Piece(at_, in_.text.size()).starts_with(currency)) return;
+      if (Rest(at_).starts_with(currency)) return;
       --at_;
       Put(currency, at_ + 1);
       return;
@@ -475,7 +474,7 @@ class ChineseNumberWriter : private ChineseCursor {
       return;
     }
     // 奥迪A4L is a name.
-    const UnitName* const unit = ChineseUnitAt(Piece(end, in_.text.size()));
+    const UnitName* const unit = ChineseUnitAt(Rest(end));
     if (unit != nullptr && (unit->written.size() > 1 || LettersBefore(at_) == 0))
       return Put(text + unit->spoken, end + unit->written.size());
     // The tone of 一 stays in names and scores: F1赛车, 2:1结束.
@@ -490,7 +489,7 @@ class ChineseNumberWriter : private ChineseCursor {
 
 absl::Status CheckChinese(std::string_view source) { return CheckCharacters(source, kChinese); }
 
-absl::StatusOr<ChineseText> WriteChineseOut(std::string_view source) {
+absl::StatusOr<PlacedText> WriteChineseOut(std::string_view source) {
   MILLRACE_RETURN_IF_ERROR(CheckChinese(source));
   return ChineseNumberWriter(PlaceChinese(source)).Write();
 }

@@ -22,11 +22,11 @@ void WritePoints(std::u32string& text) {
 
 }  // namespace
 
-ChineseText PlaceChinese(std::string_view source) {
+PlacedText PlaceChinese(std::string_view source) {
   const auto folded = FoldText(source);
   const std::string_view text = folded ? std::string_view(folded->text) : source;
   const auto origin = [&](size_t at) { return folded ? folded->origins[at] : at; };
-  ChineseText placed;
+  PlacedText placed;
   bool wide_digit = false;  // １ before it
   for (size_t at = 0; at < text.size();) {
     const CodePoint point = DecodeAt(text, at);
@@ -46,11 +46,7 @@ ChineseText PlaceChinese(std::string_view source) {
       character = ChineseCardinal(point.value - U'①' + 1) + U"、";
     if (point.value >= U'Ⅰ' && point.value <= U'Ⅻ')
       character = ChineseCardinal(point.value - U'Ⅰ' + 1);
-    for (const char32_t c : character) {
-      placed.text += c;
-      placed.begins.push_back(origin(at));
-      placed.ends.push_back(origin(end));
-    }
+    for (const char32_t c : character) placed.Add(c, origin(at), origin(end));
     at = end;
   }
   WritePoints(placed.text);

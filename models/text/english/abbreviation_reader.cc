@@ -10,6 +10,7 @@
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_abbreviations.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/written_phrases_text.h"
 #include "models/text/unicode.h"
 
@@ -28,31 +29,21 @@ bool IsLongCapitals(std::string_view word) {
 
 // Returns true for numerals as in "vol. II", "p. iii".
 bool IsRomanAt(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && end - at < 6 &&
-         std::string_view("ivx").find(text[end]) != std::string_view::npos) {
-    ++end;
-  }
-  if (end > at + 1 && !IsAsciiAlnum(ByteAt(text, end))) return true;
-  end = at;
-  while (end < text.size() && end - at < 6 &&
-         std::string_view("IVX").find(text[end]) != std::string_view::npos) {
-    ++end;
-  }
-  return end > at && !IsAsciiAlnum(ByteAt(text, end));
+  const std::string_view word = LettersAt(text, at, 7);
+  if (word.empty() || word.size() > 6 || IsAsciiDigit(ByteAt(text, at + word.size()))) return false;
+  return word.find_first_not_of("IVX") == word.npos ||
+         (word.size() > 1 && word.find_first_not_of("ivx") == word.npos);
 }
 
 // Returns true for words that also end a sentence as themselves ("eg" never does).
 bool IsPlainWord(std::string_view word) {
-  return word == "gen" || word == "rev" || word == "est" || word == "co" || word == "rep" ||
-         word == "ms";
+  return IsOneOf(word, "gen", "rev", "est", "co", "rep", "ms");
 }
 
 // Returns true for a part of a city behind a street: "Ave NW".
 bool QuarterFollows(std::string_view text, size_t at) {
   if (ByteAt(text, at) != ' ' || IsAsciiAlnum(ByteAt(text, at + 3))) return false;
-  const std::string_view quarter = text.substr(at + 1, 2);
-  return quarter == "NW" || quarter == "NE" || quarter == "SW" || quarter == "SE";
+  return IsOneOf(text.substr(at + 1, 2), "NE", "NW", "SE", "SW");
 }
 
 bool NextIsCapital(std::string_view text, size_t at) {
@@ -72,8 +63,7 @@ bool NamesStreet(std::string_view word) {
 // Returns true if what stands behind a street follows: "Main St. Apt. 4", "Elm St. NW".
 bool EndsStreet(std::string_view text, size_t at) {
   if (QuarterFollows(text, at)) return true;
-  return IsOneOf(LettersAt(text, at + 1), "Apartment", "Apt", "Bldg", "Floor", "Rm", "Room", "Ste",
-                 "Suite", "Unit");
+  return IsOfKind(LettersAt(text, at + 1), "behind-street");
 }
 
 // Returns true for "Ave. of the Americas".
@@ -168,9 +158,8 @@ bool DayFollows(std::string_view text, size_t at) {
   const CodePoint dash = DecodeAt(text, end);
   if ((dash.value == '-' || dash.value == U'–') && IsAsciiDigit(ByteAt(text, end + dash.bytes)))
     return true;
-  return rest.starts_with("am") || rest.starts_with("a.m") || rest.starts_with("p.m") ||
-         rest.starts_with("pm") || rest.starts_with(":") || rest.starts_with("st") ||
-         rest.starts_with("nd") || rest.starts_with("rd") || rest.starts_with("th") ||
+  return IsOneOf(rest.substr(0, 2), "am", "nd", "pm", "rd", "st", "th") ||
+         IsOneOf(rest, "a.m", "p.m") || rest.starts_with(':') ||
          (rest.size() == 3 && DayFollows(text, end));
 }
 
@@ -201,10 +190,8 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
   if (ByteAt(text, end) == ' ' && IsAsciiDigit(ByteAt(text, end + 1))) {
     // "No 1 in the charts", but "No 2 people are alike".
     const size_t number = DigitsEnd(text.substr(0, end + kMaxWordBytes), end + 1);
-    if (word == "No" && !PluralFollows(text, number) &&
-        std::string_view("-%,:").find(ByteAt(text, number)) == std::string_view::npos &&
-        !IsOneOf(LettersAt(text, number + 1), "day", "hour", "man", "minute", "month", "people",
-                 "person", "week", "woman", "year"))
+    if (word == "No" && !PluralFollows(text, number) && !IsAmong("-%,:", ByteAt(text, number)) &&
+        !IsOfKind(LettersAt(text, number + 1), "counted-behind-no"))
       return Reading{end, {"number"}};
     if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Mk Pg Rm Rte Sec Ste Vol Wk "))
       return Reading{
@@ -312,11 +299,9 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
     if (lower == "d" && place > 1 && !NamesStreet(previous)) break;
     if (!Applies(known->when, text, word, end, previous, last)) continue;
     // Nobody flourished in "Fl. 3".
-    if (lower == "fl" && place == 1 && DigitsEnd(text.substr(0, number + 3), number) < number + 3)
+    if (lower == "fl" && place == 1 && DigitsEnd(text, number, 3) < number + 3)
       return Reading{end + 1, {"floor"}};
-    Reading reading{end + (ByteAt(text, end) == '.' ? 1 : 0), {}};
-    reading.AppendEach(known->words);
-    return reading;
+    return ReadAs(end + (ByteAt(text, end) == '.' ? 1 : 0), known->words);
   }
   // The first rank of "Maj.-Gen. Fuller".
   if (text.substr(end, 2) == ".-" && IsAsciiUpper(word[0]) && IsAsciiUpper(ByteAt(text, end + 2))) {
@@ -326,9 +311,7 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   // "Dr Smith", "St Paul" without a stop.
   const bool title = word == "Dr" || word == "St" || word == "Mt" || word == "Ms";
   if (title && NextIsCapital(text, end)) {
-    Reading reading{end, {}};
-    reading.AppendEach(FindSpokenAbbreviation(lower)->words);
-    return reading;
+    return ReadAs(end, FindSpokenAbbreviation(lower)->words);
   }
   return ReadWithoutStop(text, word, lower, end, previous);
 }
@@ -339,21 +322,19 @@ std::optional<Reading> ReadDotted(std::string_view text, size_t at) {
   size_t stops = 0;
   bool single = true;
   while (end - at < kMaxDottedBytes) {
-    const size_t letters = LettersEnd(text.substr(0, end + 3), end) - end;
+    const size_t letters = LettersEnd(text, end, 3) - end;
     if (letters == 0 || letters > 2 || ByteAt(text, end + letters) != '.') break;
     single = single && letters == 1;
     end += letters + 1;
     ++stops;
   }
   if (stops < 2 || (at > 0 && IsAsciiAlnum(text[at - 1]))) return std::nullopt;
-  if (LettersEnd(text.substr(0, end + 2), end) > end + 1) return std::nullopt;
+  if (LettersEnd(text, end, 2) > end + 1) return std::nullopt;
   const std::string_view written = text.substr(at, end - at);
   // "Ph.D.s" are several.
   if (ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1))) {
-    std::string plural;
-    for (const char c : written) {
-      if (c != '.') plural += IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-    }
+    std::string plural = AsciiUpper(written);
+    std::erase(plural, '.');
     return Reading{end + 1, {plural + "s"}};
   }
   if (const auto known =
@@ -362,9 +343,7 @@ std::optional<Reading> ReadDotted(std::string_view text, size_t at) {
     return reading;
   }
   if (!single) return std::nullopt;
-  std::string letters(written);
-  for (char& c : letters) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-  reading.Append(letters);
+  reading.Append(AsciiUpper(written));
   return reading;
 }
 

@@ -1,12 +1,12 @@
 #include "models/text/english/amount.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -30,9 +30,7 @@ bool IsMeasureAt(std::string_view text, size_t at) {
   const std::string_view word = text.substr(at, end - at);
   if (word == "x" && !spaced) return true;
   if (FindUnit(word, spaced, EnglishDialect::kUs)) return true;
-  return IsOneOf(word, "billion", "cm", "degrees", "dollars", "euros", "feet", "hours", "inches",
-                 "kilos", "km", "liters", "litres", "meters", "metres", "miles", "million",
-                 "minutes", "percent", "points", "percentage", "times", "trillion");
+  return IsOfKind(word, "measure-of-decimal");
 }
 
 // Returns true if the number at `at` goes on with an item of a list: "1,2 and 3", "items 1,2".
@@ -44,9 +42,7 @@ bool IsItemOfList(std::string_view text, size_t at, size_t end) {
   }
   // A plural before it.
   if (at < 2 || text[at - 1] != ' ' || text[at - 2] != 's') return false;
-  size_t begin = at - 1;
-  while (begin > 0 && at - begin < kMaxUnitBytes && IsAsciiLetter(text[begin - 1])) --begin;
-  return !IsOneOf(text.substr(begin, at - 1 - begin), "as", "has", "is", "was");
+  return !IsOneOf(LettersBefore(text, at - 1, kMaxUnitBytes), "as", "has", "is", "was");
 }
 
 // Returns the end of the digits behind a decimal comma at `comma`, with which most languages write
@@ -92,8 +88,9 @@ size_t PointGroupsEnd(std::string_view text, size_t at, std::string& whole) {
   if (points == 0) return at;
   const bool comma = ByteAt(text, end) == ',' && IsAsciiDigit(ByteAt(text, end + 1));
   if (comma)
-    return DigitsEnd(text, end + 1) == end + 3 && !IsAsciiAlnum(ByteAt(text, end + 3)) &&
-                   ByteAt(text, end + 3) != ','
+    return DigitsEnd(text, end + 1) <= end + 3 &&
+                   !IsAsciiAlnum(ByteAt(text, DigitsEnd(text, end + 1))) &&
+                   ByteAt(text, DigitsEnd(text, end + 1)) != ','
                ? end
                : at;
   const bool goes_on = ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1));
@@ -105,20 +102,7 @@ size_t PointGroupsEnd(std::string_view text, size_t at, std::string& whole) {
 }  // namespace
 
 std::string_view MultiplesOf(const Amount& amount) {
-  if (!amount.fraction.empty() || !amount.whole.starts_with('1') ||
-      amount.whole.find_first_not_of('0', 1) != std::string::npos)
-    return {};
-  constexpr std::array<std::string_view, 10> kNames = {"",
-                                                       "",
-                                                       "",
-                                                       "hundreds",
-                                                       "thousands",
-                                                       "tens of thousands",
-                                                       "hundreds of thousands",
-                                                       "millions",
-                                                       "tens of millions",
-                                                       "hundreds of millions"};
-  return amount.whole.size() < kNames.size() ? kNames[amount.whole.size()] : "";
+  return amount.fraction.empty() ? FindSpoken(amount.whole, "multiples").value_or("") : "";
 }
 
 bool Amount::IsYear() const {
@@ -144,7 +128,7 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
     const bool groups = mark.value == ',' || IsApostrophe(mark.value);
     while (groups && DecodeAt(text, end).value == mark.value) {
       const size_t group = end + mark.bytes;
-      if (DigitsEnd(text.substr(0, group + 4), group) != group + 3) break;
+      if (DigitsEnd(text, group, 4) != group + 3) break;
       amount.whole += text.substr(group, 3);
       amount.grouped = true;
       end = group + 3;
@@ -161,7 +145,7 @@ std::optional<Amount> ParseAmount(std::string_view text, size_t at) {
       const CodePoint space = DecodeAt(text, last);
       if (!IsSpace(space.value) || space.value < ' ') break;
       const size_t begin = last + space.bytes;
-      if (DigitsEnd(text.substr(0, begin + 4), begin) != begin + 3) break;
+      if (DigitsEnd(text, begin, 4) != begin + 3) break;
       digits += text.substr(begin, 3);
       unbroken = unbroken && space.value != ' ';
       last = begin + 3;

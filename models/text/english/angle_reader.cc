@@ -35,7 +35,7 @@ struct Part {
 };
 
 std::optional<Part> ParsePart(std::string_view text, size_t at) {
-  Part part{at, DigitsEnd(text.substr(0, at + kMaxDigits + 1), at), 0};
+  Part part{at, DigitsEnd(text, at, kMaxDigits + 1), 0};
   if (part.whole_end == at || part.whole_end - at > kMaxDigits) return std::nullopt;
   part.end = part.whole_end;
   if (ByteAt(text, part.end) == '.' && IsAsciiDigit(ByteAt(text, part.end + 1)))

@@ -5,7 +5,7 @@
 
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/words_behind_amounts_text.h"
 
 namespace millrace::models {
@@ -58,21 +58,14 @@ bool PluralFollows(std::string_view text, size_t at) {
   const std::string word = WordBehindSpace(text, at);
   if (word.size() < 4 || !IsAsciiLower(word[0])) return false;
   if (word == "people" || word == "children") return true;
-  return word.ends_with('s') && !word.ends_with("ss") &&
-         !IsOneOf(word, "always", "does", "hours", "has", "is", "its", "less", "pass", "plus",
-                  "this", "was");
+  return word.ends_with('s') && !word.ends_with("ss") && !IsOfKind(word, "no-plural-of-year");
 }
 
-bool PrecedesYear(std::string_view word) {
-  return IsOneOf(word, "after", "around", "before", "by", "circa", "during", "early", "fall",
-                 "from", "in", "late", "mid", "of", "since", "spring", "summer", "the", "till",
-                 "to", "until", "winter", "year");
-}
+bool PrecedesYear(std::string_view word) { return IsOfKind(word, "before-year"); }
 
 bool RatesBehind(std::string_view text, size_t at) {
   const std::string word = WordBehindSpace(text, at);
-  return IsOneOf(word, "marks", "people", "points", "rating", "score", "stars", "students",
-                 "votes");
+  return IsOfKind(word, "rated");
 }
 
 }  // namespace millrace::models

@@ -11,7 +11,7 @@ namespace {
 // Appends the number that begins at the end of the reading; returns false if there is none.
 bool AppendNumber(const NumberWords& numbers, std::string_view text, Reading& reading) {
   constexpr size_t kMaxDigits = 3;
-  const size_t end = DigitsEnd(text.substr(0, reading.end + kMaxDigits + 1), reading.end);
+  const size_t end = DigitsEnd(text, reading.end, kMaxDigits + 1);
   if (end == reading.end || end - reading.end > kMaxDigits) return false;
   reading.Append(numbers.Cardinal(ParseDigits(text.substr(reading.end, end - reading.end))));
   reading.end = end;
@@ -25,14 +25,14 @@ std::optional<Reading> ReadBibleReference(const NumberWords& numbers, std::strin
   constexpr size_t kMaxName = 13;
   const char first = ByteAt(text, at);
   // "1 Kings", "II Kings".
-  const size_t numeral = first == 'I' ? LettersEnd(text.substr(0, at + 4), at) - at : 1;
+  const size_t numeral = first == 'I' ? LettersEnd(text, at, 4) - at : 1;
   const bool roman =
       first == 'I' && text.substr(at, numeral) == std::string_view("III").substr(0, numeral);
   const bool numbered =
       ((first >= '1' && first <= '3') || roman) && ByteAt(text, at + numeral) == ' ';
   const size_t name = at + (numbered ? numeral + 1 : 0);
   if (!IsAsciiUpper(ByteAt(text, name))) return std::nullopt;
-  const size_t name_end = LettersEnd(text.substr(0, name + kMaxName + 1), name);
+  const size_t name_end = LettersEnd(text, name, kMaxName + 1);
   Reading reading{name_end + (ByteAt(text, name_end) == '.' ? 1 : 0), {}};
   if (ByteAt(text, reading.end) != ' ' || !IsAsciiDigit(ByteAt(text, reading.end + 1)))
     return std::nullopt;

@@ -1,29 +1,16 @@
 #include "models/text/english/capitals.h"
 
-#include <algorithm>
-#include <array>
-
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/capital_words_text.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 
-bool IsSpelledInCapitals(std::string_view word) {
-  return IsOneOf(word, "AI", "API", "BBC", "CEO", "CI", "CIA", "CPU", "EU", "FBI", "GPU", "HIV",
-                 "ID", "IP", "UDP", "UFO", "UI", "UK", "UN", "USA", "USB", "UX", "VIP");
-}
+bool IsSpelledInCapitals(std::string_view word) { return IsOfKind(word, "spelled-in-capitals"); }
 
 bool IsShortWordInCapitals(std::string_view capitals) {
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"ALL", "AM",  "AN",  "AND", "ANY", "ARE", "AS",  "AT",  "BE",  "BUT", "BY",  "CAN",
-       "DID", "DO",  "FOR", "GET", "GO",  "GOT", "HAD", "HAS", "HE",  "HER", "HIM", "HIS",
-       "HOW", "IF",  "IN",  "IS",  "IT",  "ITS", "LA",  "MAY", "ME",  "MY",  "NO",  "NOR",
-       "NOT", "NOW", "OF",  "OH",  "OK",  "ON",  "ONE", "OR",  "OUR", "PER", "PUT", "SHE",
-       "SO",  "THE", "TO",  "TWO", "UP",  "US",  "USE", "WE",  "WHY", "YOU"});
-  static_assert(std::ranges::is_sorted(kWords));
-  return std::ranges::binary_search(kWords, capitals);
+  return IsOfKind(capitals, "short-in-capitals");
 }
 
 CapitalsReading ReadingOfCapitals(std::string_view word) {

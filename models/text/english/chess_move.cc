@@ -2,7 +2,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_word.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/sign_names.h"
 
 namespace millrace::models {
@@ -84,11 +84,9 @@ std::optional<Reading> ReadChessMove(const NumberWords& numbers, std::string_vie
   const bool check = last == '+' || last == '#';
   if (move.piece.empty() && !move.takes && move.becomes.empty() && !check) return std::nullopt;
   // "Ne" and "Ra" are elements, "Bb7" is a chord, and "b5+" may be an age.
-  const bool unsure =
-      move.piece.empty()
-          ? !move.takes && move.becomes.empty()
-          : !move.takes && IsOneOf(text.substr(at, 2), "Ba", "Bb", "Be", "Bh", "Na", "Nb", "Nd",
-                                   "Ne", "Ra", "Rb", "Re", "Rf", "Rg", "Rh");
+  const bool unsure = move.piece.empty()
+                          ? !move.takes && move.becomes.empty()
+                          : !move.takes && IsOfKind(text.substr(at, 2), "unsure-move");
   if (unsure && !IsInGame(text, at, move.end)) return std::nullopt;
   Reading reading{move.end + (check ? 1 : 0), {}};
   if (!move.piece.empty()) reading.Append(move.piece);

@@ -1,11 +1,11 @@
 #include "models/text/english/chord_reader.h"
 
-#include <array>
 #include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -27,7 +27,7 @@ HalfTone FindHalfTone(std::string_view text, size_t at) {
 
 // Takes a degree of the scale, such as 7 or 11, at the end of the reading.
 bool TakeDegree(const NumberWords& numbers, std::string_view text, Reading& reading, size_t at) {
-  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t end = DigitsEnd(text, at, 3);
   if (!IsOneOf(text.substr(at, end - at), "2", "4", "5", "6", "7", "9", "11", "13")) return false;
   reading.Append(numbers.Whole(text.substr(at, end - at)));
   reading.end = end;
@@ -36,10 +36,7 @@ bool TakeDegree(const NumberWords& numbers, std::string_view text, Reading& read
 
 // Returns true if a word of music is behind a note that ends there: "Bb major", "Eb clarinet".
 bool MusicFollows(std::string_view text, size_t at) {
-  return ByteAt(text, at) == ' ' &&
-         IsOneOf(LettersAt(text, at + 1), "blues", "chord", "chords", "clarinet", "cornet", "horn",
-                 "key", "maj", "major", "min", "minor", "sax", "saxophone", "scale", "trumpet",
-                 "tuba");
+  return ByteAt(text, at) == ' ' && IsOfKind(LettersAt(text, at + 1), "behind-note");
 }
 
 }  // namespace
@@ -58,20 +55,13 @@ std::optional<Reading> ReadChord(const NumberWords& numbers, std::string_view te
   const bool altered = take_half_tone();
   if (altered && !IsAsciiAlnum(ByteAt(text, reading.end)) && MusicFollows(text, reading.end))
     return reading;
-  constexpr auto kKinds =
-      std::to_array<std::pair<std::string_view, std::string_view>>({{"add", "add"},
-                                                                    {"aug", "augmented"},
-                                                                    {"dim", "diminished"},
-                                                                    {"maj", "major"},
-                                                                    {"min", "minor"},
-                                                                    {"m", "minor"},
-                                                                    {"sus", "suspended"}});
   size_t kind_letters = 0;
-  for (const auto& [written, spoken] : kKinds) {
-    if (!text.substr(reading.end).starts_with(written)) continue;
-    reading.Append(spoken);
-    reading.end += written.size();
-    kind_letters = written.size();
+  for (const size_t letters : {3U, 1U}) {
+    const auto spoken = FindSpoken(text.substr(reading.end, letters), "chord");
+    if (!spoken) continue;
+    reading.Append(*spoken);
+    reading.end += letters;
+    kind_letters = letters;
     break;
   }
   const size_t degree_at = reading.end;

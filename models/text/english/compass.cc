@@ -6,6 +6,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -13,14 +14,13 @@ namespace {
 // Returns true if the number of a road is before `at`: "I-5 ", "US-101 ".
 bool LeadsFrom(std::string_view text, size_t at) {
   if (at < 4 || text[at - 1] != ' ' || !IsAsciiDigit(text[at - 2])) return false;
-  size_t begin = at - 1;
-  while (begin > 0 && IsAsciiDigit(text[begin - 1])) --begin;
+  const size_t begin = DigitsBegin(text, at - 1);
   return begin > 1 && text[begin - 1] == '-' && IsAsciiUpper(text[begin - 2]);
 }
 
 // Returns true if the number that ends there is that of a road: "Hwy. 101 N", "Route 66 W".
 bool IsNumberOfRoad(std::string_view text, size_t end) {
-  while (end > 0 && IsAsciiDigit(text[end - 1])) --end;
+  end = DigitsBegin(text, end);
   const std::string_view before = text.substr(0, end);
   constexpr std::array<std::string_view, 6> kRoads = {"Highway ", "Hwy ",  "Hwy. ",
                                                       "Route ",   "Rte. ", "Interstate "};
@@ -37,10 +37,7 @@ bool StreetFollows(std::string_view text, size_t at) {
     if (!IsAsciiUpper(ByteAt(text, begin)) && !IsAsciiDigit(ByteAt(text, begin))) return false;
     at = begin;
     while (at - begin < kMaxStreetBytes && IsAsciiAlnum(ByteAt(text, at))) ++at;
-    if (words > 0 && IsOneOf(text.substr(begin, at - begin), "Ave", "Avenue", "Blvd", "Boulevard",
-                             "Court", "Ct", "Dr", "Drive", "Lane", "Ln", "Pkwy", "Pl", "Place",
-                             "Rd", "Road", "St", "Street", "Way"))
-      return true;
+    if (words > 0 && IsOfKind(text.substr(begin, at - begin), "street")) return true;
   }
   return false;
 }
@@ -67,6 +64,11 @@ std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t e
   if (word.size() == 1 && IsOneOf(previous, "blocks", "kilometers", "mile", "miles") &&
       text.substr(end).starts_with(" of ") && !CompassName(word[0]).empty())
     return Reading{end, {std::string(CompassName(word[0]))}};
+  // "N 40° W 79°".
+  const size_t degrees = DigitsEnd(text, end + 1, 3);
+  if (word.size() == 1 && !CompassName(word[0]).empty() && ByteAt(text, end) == ' ' &&
+      degrees > end + 1 && text.substr(degrees).starts_with("°"))
+    return Reading{end, {std::string(CompassName(word[0]))}};
   // "N. Main St.", "E 42nd St".
   if (word.size() == 1 && !CompassName(word[0]).empty()) {
     const size_t behind = end + (ByteAt(text, end) == '.' ? 1 : 0);
@@ -78,10 +80,10 @@ std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t e
   if (word.size() < 2 || word.size() > 3 || word.find_first_not_of("NSEW") != word.npos)
     return std::nullopt;
   const bool two = (word[0] == 'N' || word[0] == 'S') && (word[1] == 'E' || word[1] == 'W');
-  if ((word.size() == 2 && !two) ||
-      !IsOneOf(previous, "avenue", "boulevard", "drive", "due", "facing", "from", "head", "heading",
-               "hour", "kilometers", "miles", "mph", "road", "street", "toward", "towards", "wind",
-               "winds"))
+  // "From the SW".
+  const bool side = previous == "the" && begin > 8 &&
+                    IsOneOf(text.substr(begin - 8, 7), "rom the", " to the", " in the");
+  if ((word.size() == 2 && !two) || (!side && !IsOfKind(previous, "before-compass")))
     return std::nullopt;
   Reading reading{end, {}};
   if (word.size() == 3) reading.Append(CompassName(word[0]));

@@ -9,8 +9,8 @@
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/fraction_reader.h"
-#include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -19,8 +19,7 @@ namespace {
 // Returns true if a length ends there: "6 ft 2 in tall", "6 ft 2 in.".
 bool IsSizeBehind(std::string_view text, size_t at) {
   if (ByteAt(text, at) != ' ') return true;
-  return IsOneOf(LettersAt(text, at + 1), "and", "boy", "by", "deep", "girl", "high", "long", "man",
-                 "tall", "wide", "woman");
+  return IsOfKind(LettersAt(text, at + 1), "behind-size");
 }
 
 // Returns true if a single quotation mark before `at` is still open.
@@ -35,16 +34,15 @@ bool IsQuoted(std::string_view text, size_t at) {
 // sign ends there.
 bool IsMinuteOfMatch(std::string_view text, size_t begin, size_t end) {
   const char behind = ByteAt(text, end);
-  if (behind != '\0' && std::string_view(",;)\n").find(behind) == std::string_view::npos &&
+  if (behind != '\0' && !IsAmong(",;)\n", behind) &&
       !(behind == '.' && !IsAsciiAlnum(ByteAt(text, end + 1))) && text.substr(end, 2) != " (" &&
-      !IsOneOf(LettersAt(text, end + 1), "and", "equalised", "equalized", "goal", "netted", "pen",
-               "scored", "won"))
+      !IsOfKind(LettersAt(text, end + 1), "behind-goal"))
     return false;
   // The first one of several.
   for (const std::string_view joint : {"', ", "' and "}) {
     while (text.substr(0, begin).ends_with(joint)) {
       begin -= joint.size();
-      while (begin > 0 && IsAsciiDigit(text[begin - 1])) --begin;
+      begin = DigitsBegin(text, begin);
     }
   }
   if (begin > 1 && text[begin - 1] == '(') --begin;
@@ -54,8 +52,7 @@ bool IsMinuteOfMatch(std::string_view text, size_t begin, size_t end) {
     name -= DecodeBefore(text, name).bytes;
   return begin - name > 3 && text.substr(name, begin - name).find('\'') == std::string_view::npos &&
          IsUpper(DecodeAt(text, name).value) &&
-         !IsOneOf(text.substr(name, begin - 1 - name), "About", "Ceiling", "Depth", "Height",
-                  "Length", "Nearly", "Only", "Over", "Size", "Under", "Wall", "Width");
+         !IsOfKind(text.substr(name, begin - 1 - name), "before-height");
 }
 
 // Takes the end of a strand, "the 5' end" and "5'-3'", and the minute of a match, "90+3'".
@@ -107,7 +104,7 @@ std::optional<Reading> ReadCompound(const NumberWords& numbers, EnglishDialect d
     std::vector<std::pair<size_t, std::string>> singulars;  // the places of the units
     size_t rank = 0;
     for (size_t next = at;; next = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0)) {
-      size_t end = DigitsEnd(text.substr(0, next + kMaxDigits), next);
+      size_t end = DigitsEnd(text, next, kMaxDigits);
       const size_t whole = end;
       // "1m 32.5s".
       if (rank > 0 && ByteAt(text, end) == '.' && IsAsciiDigit(ByteAt(text, end + 1)))
@@ -147,7 +144,7 @@ std::optional<Reading> ReadCompound(const NumberWords& numbers, EnglishDialect d
 std::optional<Reading> ReadMinutes(const NumberWords& numbers, std::string_view text, size_t at,
                                    std::string_view previous) {
   if (previous != "hour" && previous != "hours") return std::nullopt;
-  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t end = DigitsEnd(text, at, 3);
   if (end == at || end - at > 2 || ByteAt(text, end) != 'm' ||
       IsAsciiAlnum(ByteAt(text, end + 1))) {
     return std::nullopt;
@@ -170,7 +167,7 @@ bool TakeFeet(const NumberWords& numbers, std::string_view text, const Amount& a
   }
   const char joint = ByteAt(text, amount.end + 1);
   const size_t inches = amount.end + (joint == ' ' || joint == '-' ? 2 : 1);
-  const size_t end = DigitsEnd(text.substr(0, inches + 3), inches);
+  const size_t end = DigitsEnd(text, inches, 3);
   // "5'9½\"".
   Reading part{end, {}};
   if (end > inches && ByteAt(text, end) != ' ' && TakeMixedFraction(numbers, text, part) &&

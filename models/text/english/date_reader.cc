@@ -72,9 +72,7 @@ size_t DashBytes(std::string_view text, size_t at) {
 // Returns true if "version" or the name of a program is right before `at`.
 bool NamesVersion(std::string_view text, size_t at) {
   if (at < 2 || IsAsciiLetter(text[at - 1])) return at > 0 && text[at - 1] != ' ';
-  size_t begin = at - 1;
-  while (begin > 0 && at - begin < kMaxProgramBytes && IsAsciiLetter(text[begin - 1])) --begin;
-  return IsVersioned(AsciiLower(text.substr(begin, at - 1 - begin)));
+  return IsVersioned(AsciiLower(LettersBefore(text, at - 1, kMaxProgramBytes)));
 }
 
 bool IsDay(unsigned day) { return day >= 1 && day <= 31; }
@@ -138,7 +136,7 @@ Reading DateReader::Spoken(size_t end, unsigned year, unsigned month, unsigned d
 
 std::optional<Reading> DateReader::ReadStamp(std::string_view text, size_t at) const {
   constexpr size_t kDigits = 8;
-  const size_t end = DigitsEnd(text.substr(0, at + kDigits + 1), at);
+  const size_t end = DigitsEnd(text, at, kDigits + 1);
   if (end != at + kDigits) return std::nullopt;
   const auto date = static_cast<unsigned>(ParseDigits(text.substr(at, kDigits)));
   const unsigned year = date / 10000;
@@ -239,41 +237,34 @@ bool SpeaksOfChange(std::string_view text, size_t at) {
 
 std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t at,
                                                    std::string_view previous) const {
+  auto first = ReadNumericDay(text, at);
+  if (!first) return std::nullopt;
   // "12/24-12/26".
-  if (auto first = ReadNumericDay(text, at)) {
-    const size_t dash = DashBytes(text, first->end);
-    const auto last = dash > 0 ? ReadNumericDay(text, first->end + dash) : std::nullopt;
-    const bool fractions =
-        IsFraction(text.substr(at, first->end - at)) && last &&
-        IsFraction(text.substr(first->end + dash, last->end - first->end - dash));
-    if (last && !fractions && !IsAsciiAlnum(ByteAt(text, last->end)) &&
-        ByteAt(text, last->end) != '/' && !NounFollows(text, last->end)) {
-      first->Append("to");
-      first->Append(last->words);
-      first->end = last->end;
-      return first;
-    }
+  const std::string_view written = text.substr(at, first->end - at);
+  const size_t dash = DashBytes(text, first->end);
+  const auto last = dash > 0 ? ReadNumericDay(text, first->end + dash) : std::nullopt;
+  const bool fractions = IsFraction(written) && last &&
+                         IsFraction(text.substr(first->end + dash, last->end - first->end - dash));
+  if (last && !fractions && !IsAsciiAlnum(ByteAt(text, last->end)) &&
+      ByteAt(text, last->end) != '/' && !NounFollows(text, last->end)) {
+    first->Append("to");
+    first->Append(last->words);
+    first->end = last->end;
+    return first;
   }
   if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until") &&
       std::ranges::find(kWeekdays, previous) == kWeekdays.end())
     return std::nullopt;
-  size_t end = at;
-  const auto first = TakeNumber(text, end, 1, 2);
-  if (!first || ByteAt(text, end) != '/') return std::nullopt;
-  ++end;
-  const auto second = TakeNumber(text, end, 1, 2);
-  const char behind = ByteAt(text, end);
-  if (!second || IsAsciiAlnum(behind) || behind == '/' || behind == '%' || behind == '"')
-    return std::nullopt;
+  const char behind = ByteAt(text, first->end);
+  if (IsAsciiAlnum(behind) || IsAmong("/%\"", behind)) return std::nullopt;
   // "The week of 3/4", but "on 1/2 of it".
-  constexpr std::string_view kWeek = "eek of ";
-  const bool week = at >= kWeek.size() && text.substr(at - kWeek.size(), kWeek.size()) == kWeek;
+  const bool week = text.substr(0, at).ends_with("eek of ");
   // "On 9/11", "on 24/7".
-  const bool name = (*first == 9 && *second == 11) || (*first == 24 && *second == 7);
+  const bool name = IsOneOf(written, "9/11", "24/7");
   if ((previous == "of" && !week) || name || (previous == "by" && SpeaksOfChange(text, at)) ||
-      NounFollows(text, end) || text.substr(end).starts_with(" of "))
+      NounFollows(text, first->end) || text.substr(first->end).starts_with(" of "))
     return std::nullopt;
-  return ReadNumericDay(text, at);
+  return first;
 }
 
 std::optional<Reading> DateReader::ReadNumericDay(std::string_view text, size_t at) const {
@@ -340,7 +331,7 @@ std::optional<Reading> DateReader::ReadOneDayMonth(std::string_view text, size_t
   unsigned year = 0;
   if (joined) {
     const size_t digits = end + 1;
-    const size_t year_end = DigitsEnd(text.substr(0, digits + 5), digits);
+    const size_t year_end = DigitsEnd(text, digits, 5);
     if (ByteAt(text, end) != separator || year_end != digits + 4) return std::nullopt;
     year = static_cast<unsigned>(ParseDigits(text.substr(digits, 4)));
     end = year_end + (ByteAt(text, year_end) == ':' ? 1 : 0);
@@ -363,7 +354,7 @@ std::optional<Reading> DateReader::ReadOneDayMonth(std::string_view text, size_t
 }
 
 std::optional<Reading> DateReader::ReadOneMonthDay(std::string_view text, size_t at) const {
-  size_t end = LettersEnd(text.substr(0, at + 10), at);
+  size_t end = LettersEnd(text, at, 10);
   const unsigned month = MonthOf(text.substr(at, end - at));
   if (month == 0 || IsAsciiLetter(ByteAt(text, end))) return std::nullopt;
   if (ByteAt(text, end) == '.') ++end;
@@ -374,7 +365,7 @@ std::optional<Reading> DateReader::ReadOneMonthDay(std::string_view text, size_t
   if (const CodePoint mark = DecodeAt(text, end + 1); IsApostrophe(mark.value)) {
     const size_t digits = end + 1 + mark.bytes;
     reading.end = end;
-    if (DigitsEnd(text.substr(0, digits + 3), digits) != digits + 2) return std::nullopt;
+    if (DigitsEnd(text, digits, 3) != digits + 2) return std::nullopt;
     return reading;
   }
   size_t year_at = end;
@@ -462,7 +453,7 @@ std::optional<Reading> DateReader::ReadNameRange(std::string_view text, size_t a
 
 std::optional<Reading> DateReader::ReadShortYear(std::string_view text, size_t at) const {
   if (ByteAt(text, at) != '0' || at == 0 || !IsApostrophe(DecodeBefore(text, at).value) ||
-      DigitsEnd(text.substr(0, at + 3), at) != at + 2 || IsAsciiAlnum(ByteAt(text, at + 2)))
+      DigitsEnd(text, at, 3) != at + 2 || IsAsciiAlnum(ByteAt(text, at + 2)))
     return std::nullopt;
   Reading reading{at + 2, {"oh"}};
   reading.Append(numbers_.Digits(text.substr(at + 1, 1)));
@@ -473,7 +464,7 @@ std::optional<Reading> DateReader::ReadFiscalYear(std::string_view text, size_t 
   const bool fiscal = text.substr(at, 2) == "FY";
   if (!fiscal && text.substr(at, 2) != "CY") return std::nullopt;
   const size_t digits = at + (ByteAt(text, at + 2) == ' ' ? 3 : 2);
-  const size_t end = DigitsEnd(text.substr(0, digits + 5), digits);
+  const size_t end = DigitsEnd(text, digits, 5);
   if ((end != digits + 2 && end != digits + 4) || IsAsciiAlnum(ByteAt(text, end)))
     return std::nullopt;
   const auto year = static_cast<unsigned>(ParseDigits(text.substr(digits, end - digits)));
@@ -481,7 +472,7 @@ std::optional<Reading> DateReader::ReadFiscalYear(std::string_view text, size_t 
   reading.Append(end == digits + 2 ? numbers_.Whole(text.substr(digits, 2)) : numbers_.Year(year));
   const CodePoint dash = DecodeAt(text, end);
   const size_t second = end + dash.bytes;
-  const size_t second_end = DigitsEnd(text.substr(0, second + 3), second);
+  const size_t second_end = DigitsEnd(text, second, 3);
   if ((dash.value == '-' || dash.value == U'–') && second_end == second + 2 &&
       !IsAsciiAlnum(ByteAt(text, second_end))) {
     reading.Append("to");

@@ -31,14 +31,14 @@ size_t EmoticonEnd(std::string_view text, size_t at) {
       !IsAsciiAlnum(ByteAt(text, at + kBrokenHeart.size())))
     return at + kBrokenHeart.size();
   const char eyes = ByteAt(text, at);
-  if (eyes == '\0' || std::string_view(":;=").find(eyes) == std::string_view::npos) return 0;
+  if (eyes == '\0' || !IsAmong(":;=", eyes)) return 0;
   if (eyes == ':') {
     if (const size_t end = NameEnd(text, at); end > 0) return end;
   }
   const char nose = ByteAt(text, at + 1);
   const size_t mouth = at + (nose == '-' || nose == '\'' ? 2 : 1);
   const char c = ByteAt(text, mouth);
-  if (c == '\0' || std::string_view(")(DPpOo/|*3").find(c) == std::string_view::npos) return 0;
+  if (c == '\0' || !IsAmong(")(DPpOo/|*3", c)) return 0;
   const CodePoint behind = DecodeAt(text, mouth + 1);
   const bool free =
       behind.bytes == 0 || IsSpace(behind.value) || !PauseMark(behind.value, false).empty();

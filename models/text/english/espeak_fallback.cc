@@ -3,7 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "models/core/embedded_table.h"
 #include "models/core/errors.h"
+#include "models/text/english/espeak_symbols_text.h"
 #include "models/text/english/phonetics.h"
 #include "models/text/espeak_pool.h"
 #include "models/text/unicode.h"
@@ -11,44 +13,16 @@
 namespace millrace::models {
 namespace {
 
-struct Rule {
-  std::string_view from;
-  std::string_view to;
-};
+using Rule = TableRow<3>;
 
-constexpr std::array<Rule, 33> kBoth = {{
-    {"ʔˌn\u0329", "tn"}, {"ʔn\u0329", "tn"}, {"aɪ", "I"},       {"aʊ", "W"},  {"dʒ", "ʤ"},
-    {"eɪ", "A"},         {"tʃ", "ʧ"},        {"ɔɪ", "Y"},       {"əl", "ᵊl"}, {"n\u0329", "ᵊn"},
-    {"l\u0329", "ᵊl"},   {"m\u0329", "ᵊm"},  {"ɹ\u0329", "ᵊɹ"}, {"ʲo", "jɔ"}, {"ʲə", "jə"},
-    {"ɚ", "əɹ"},         {"r", "ɹ"},         {"x", "k"},        {"ç", "k"},   {"ɐ", "ə"},
-    {"ɬ", "l"},          {"ɾ", "T"},         {"ʔ", "t"},        {"g", "ɡ"},   {"y", "i"},
-    {"ø", "ə"},          {"œ", "ə"},         {"ʁ", "ɹ"},        {"β", "b"},   {"ɲ", "nj"},
-    {"ɣ", "ɡ"},          {"c", "k"},         {"q", "k"},
-}};
-constexpr std::array<Rule, 10> kUs = {{{"oʊ", "O"},
-                                       {"ʲoʊ", "jO"},
-                                       {"ɜːɹ", "ɜɹ"},
-                                       {"ɜː", "ɜɹ"},
-                                       {"ɪə", "iə"},
-                                       {"ː", ""},
-                                       {"e", "A"},
-                                       {"o", "ɔ"},
-                                       {"a", "æ"},
-                                       {"ɒ", "ɑ"}}};
-constexpr std::array<Rule, 8> kGb = {{{"əʊ", "Q"},
-                                      {"ʲəʊ", "jQ"},
-                                      {"eə", "ɛː"},
-                                      {"iə", "ɪə"},
-                                      {"ᵻ", "ɪ"},
-                                      {"æ", "a"},
-                                      {"e", "A"},
-                                      {"o", "ɔ"}}};
-
-// Returns the rule whose `from` is the longest prefix of the text.
-const Rule* Find(std::span<const Rule> rules, std::string_view text, const Rule* best) {
+// Returns the rule of a dialect whose symbols are the longest ones that the text begins with.
+const Rule* FindRule(std::string_view text, std::string_view dialect) {
+  static const auto& rules = *new auto(ReadTable<3>(kEspeakSymbolsText));
+  const Rule* best = nullptr;
   for (const Rule& rule : rules) {
-    const bool longer = best == nullptr || rule.from.size() > best->from.size();
-    if (longer && text.starts_with(rule.from)) best = &rule;
+    const bool longer = best == nullptr || rule[0].size() > best->front().size();
+    if (longer && text.starts_with(rule[0]) && (rule[2].empty() || rule[2] == dialect))
+      best = &rule;
   }
   return best;
 }
@@ -65,15 +39,13 @@ std::string MisakiFromEspeak(std::string_view ipa, EnglishDialect dialect) {
       continue;
     }
     const std::string_view rest = ipa.substr(at);
-    const Rule* rule =
-        dialect == EnglishDialect::kUs ? Find(kUs, rest, nullptr) : Find(kGb, rest, nullptr);
-    rule = Find(kBoth, rest, rule);
+    const Rule* const rule = FindRule(rest, dialect == EnglishDialect::kUs ? "us" : "gb");
     // Only a syllable of its own is short: "apple", not "relative".
     const bool before_vowel =
-        rule != nullptr && rule->from == "əl" && IsVowelSymbol(DecodeAt(rest, 3).value);
+        rule != nullptr && rule->front() == "əl" && IsVowelSymbol(DecodeAt(rest, 3).value);
     if (rule != nullptr && !before_vowel) {
-      phonemes += rule->to;
-      at += rule->from.size();
+      phonemes += (*rule)[1];
+      at += rule->front().size();
       continue;
     }
     const CodePoint c = DecodeAt(ipa, at);

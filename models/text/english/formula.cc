@@ -63,7 +63,7 @@ bool IsFormula(std::string_view text, size_t begin, size_t end) {
   const bool in_group = begin > 0 && ByteAt(text, end) == ')' &&
                         IsAsciiDigit(ByteAt(text, end + 1)) &&
                         FormulaGroupEnd(text, begin - 1) == end;
-  const size_t group = DigitsEnd(text.substr(0, end + 2), end);
+  const size_t group = DigitsEnd(text, end, 2);
   const bool grouped = in_group || (ByteAt(text, group) == '(' && FormulaGroupEnd(text, group) > 0);
   if (!charged && !goes_on && !mixed && !grouped && !IsAsciiDigit(ByteAt(text, end))) return false;
   size_t symbols = 0;

@@ -1,6 +1,5 @@
 #include "models/text/english/fraction_reader.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
@@ -8,15 +7,11 @@
 #include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
+#include "models/text/english/word_kinds.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-// Returns true for words after which "3/10" is one of ten.
-bool CountsPages(std::string_view word) {
-  return IsOneOf(word, "chapter", "day", "game", "item", "lap", "level", "match", "page", "part",
-                 "question", "round", "slide", "stage", "step", "task");
-}
 
 // Returns true for words after which "4/5" is a rating.
 bool Rates(std::string_view word) {
@@ -28,46 +23,28 @@ bool Rates(std::string_view word) {
 bool IsLabelled(std::string_view text, size_t at, size_t end) {
   const char behind = ByteAt(text, end);
   if (at > 0 && text[at - 1] == '(') return behind == ')';
-  const bool ends =
-      behind == '\0' || std::string_view(",.;!)\n").find(behind) != std::string_view::npos;
+  const bool ends = behind == '\0' || IsAmong(",.;!)\n", behind);
   return at > 1 && text.substr(at - 2, 2) == ": " && ends;
 }
 
 // Returns true if a word with a capital is right before.
 bool FollowsName(std::string_view text, size_t at) {
   if (at < 2 || text[at - 1] != ' ') return false;
-  size_t begin = at - 1;
-  while (begin > 0 && IsAsciiLetter(text[begin - 1])) --begin;
+  const size_t begin = LettersBegin(text, at - 1);
   return begin + 1 < at && IsAsciiUpper(text[begin]);
 }
 
 }  // namespace
 
 std::optional<Reading> ReadFractionSign(std::string_view text, size_t at) {
-  struct Sign {
-    std::string_view sign;
-    std::string_view count;
-    std::string_view part;
-  };
-  constexpr std::array<Sign, 9> kSigns = {{{"½", "one", "half"},
-                                           {"¼", "one", "quarter"},
-                                           {"¾", "three", "quarters"},
-                                           {"⅓", "one", "third"},
-                                           {"⅔", "two", "thirds"},
-                                           {"⅛", "one", "eighth"},
-                                           {"⅜", "three", "eighths"},
-                                           {"⅝", "five", "eighths"},
-                                           {"⅞", "seven", "eighths"}}};
-  for (const Sign& sign : kSigns) {
-    if (text.substr(at, sign.sign.size()) != sign.sign) continue;
-    return Reading{at + sign.sign.size(), {std::string(sign.count), std::string(sign.part)}};
-  }
-  return std::nullopt;
+  const size_t end = at + DecodeAt(text, at).bytes;
+  const auto spoken = FindSpoken(text.substr(at, end - at), "fraction");
+  return spoken ? std::optional(ReadAs(end, *spoken)) : std::nullopt;
 }
 
 std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view text, size_t at,
                                     std::string_view previous) {
-  const size_t slash = DigitsEnd(text.substr(0, at + 4), at);
+  const size_t slash = DigitsEnd(text, at, 4);
   // "28/7/8" are three numbers.
   const bool third = at > 1 && text[at - 1] == '/' && IsAsciiDigit(text[at - 2]);
   if (slash == at || slash - at > 3 || ByteAt(text, slash) != '/' || third) return std::nullopt;
@@ -84,7 +61,7 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   if ((IsAsciiAlnum(ByteAt(text, end)) && !seconds) || ByteAt(text, end) == '/')
     return std::nullopt;
   Reading reading{end, numbers.Cardinal(count)};
-  if (CountsPages(previous) && count <= part) {
+  if (IsOfKind(previous, "paged") && count <= part) {
     reading.Append("of");
     reading.Append(numbers.Cardinal(part));
     return reading;
@@ -113,10 +90,12 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   // "9/10 dentists", but "9/10 miles" are measured.
   const bool counted = is_part && (part == 5 || part == 10) && PluralFollows(text, end) &&
                        !FindUnit(LettersAt(text, end + 1), true, EnglishDialect::kUs) &&
-                       !IsListed(LettersAt(text, end + 1),
-                                 "acres cups feet inches meters metres miles ounces pounds seconds "
-                                 "teaspoons yards");
-  if ((is_part && scale && rated) || best || labelled || counted) {
+                       !IsOfKind(LettersAt(text, end + 1), "measured-parts");
+  // "425/500 GB".
+  const std::string_view unit = LettersAt(text, end + (ByteAt(text, end) == ' ' ? 1 : 0));
+  const bool filled = count < part && unit.size() == 2 && unit[1] == 'B' &&
+                      FindUnit(unit, true, EnglishDialect::kUs);
+  if ((is_part && scale && rated) || best || labelled || counted || filled) {
     reading.AppendEach("out of");
     reading.Append(numbers.Cardinal(part));
     return reading;
@@ -124,8 +103,7 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   constexpr size_t kOddsBytes = 24;
   const size_t near = at - std::min(at, kOddsBytes);
   const bool odds = text.substr(near, at - near).find("odds") != std::string_view::npos ||
-                    IsOneOf(LettersAt(text, end + 1), "favorite", "favorites", "favourite",
-                            "favourites", "odds", "outsider", "shot");
+                    IsOfKind(LettersAt(text, end + 1), "odds");
   // "Pi is about 22/7."
   if (count > part && part > 1 && IsOneOf(previous, "about", "approximately", "equals", "roughly"))
     reading.Append("over");

@@ -7,9 +7,11 @@
 #include "models/text/english/one_of.h"
 #include "models/text/english/part_of_speech.h"
 #include "models/text/english/verbs_and_nouns_text.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/word_meaning.h"
 #include "models/text/english/word_sounds_text.h"
 #include "models/text/english/words_around.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -34,7 +36,7 @@ std::string_view EndingOf(std::string_view word) {
   if (word.ends_with("se") || word.ends_with("ce") || word.ends_with("ge") || word.ends_with("ch"))
     return "I2z";
   const char last = word[word.size() - (word.ends_with('e') ? 2 : 1)];
-  return std::string_view("fkpt").find(last) != std::string_view::npos ? "s" : "z";
+  return IsAmong("fkpt", last) ? "s" : "z";
 }
 
 // Returns true for an adjective in "-ate" before its noun, and for goods that are traded, where no
@@ -43,18 +45,12 @@ bool StandsBeforeNoun(std::string_view word, std::span<const SpokenWord> words, 
   const WordsAround near(words, at);
   const std::string after = near.After();
   if (words.size() == 1) return word.ends_with("ate");
-  if (word == "import" || word == "export")
-    return IsOneOf(after, "ban", "business", "controls", "duties", "duty", "license", "market",
-                   "price", "prices", "quota", "quotas", "restrictions", "tariffs", "tax", "taxes");
+  if (word == "import" || word == "export") return IsOfKind(after, "traded");
   if (word == "compact" || word == "articulate")
     return near.Before().empty() && words[at].after == " " && !PrecedesNoun(after);
   return near.Before().empty() && !after.empty() && words[at].after == " " &&
          !PrecedesNoun(after) && !IsSubject(after) && !after.ends_with("s") &&
-         !IsOneOf(after, "and", "all", "them", "him", "with", "for", "or", "us", "from", "on",
-                  "in") &&
-         IsOneOf(word, "aggregate", "alternate", "appropriate", "approximate", "associate",
-                 "deliberate", "duplicate", "elaborate", "intimate", "legitimate", "moderate",
-                 "separate", "subordinate");
+         !IsOfKind(after, "no-noun") && IsOfKind(word, "adjective-in-ate");
 }
 
 // Names and words about which a front end is wrong.
@@ -68,7 +64,12 @@ std::optional<WordSound> FindException(std::string_view word) {
 }  // namespace
 
 std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t at) {
-  const std::string word = AsciiLower(words[at].text);
+  std::string word = AsciiLower(words[at].text);
+  // "Élysées".
+  if (word.find("\xC3") != word.npos) {
+    word.clear();
+    for (const char32_t c : DecodeUtf8(words[at].text)) word += EncodeUtf8(ToLower(c));
+  }
   // The Greek letter is written small.
   if (auto exception = FindException(word); exception && words[at].text != "xi") return exception;
   if (auto meaning = FindMeaning(words[at], word, WordsAround(words, at))) return meaning;

@@ -16,7 +16,7 @@ void AppendHexDigit(const NumberWords& numbers, char digit, Reading& reading) {
   if (IsAsciiDigit(digit)) {
     reading.Append(numbers.Digits({&digit, 1}));
   } else {
-    reading.Append(std::string(1, static_cast<char>(AsciiLower(digit) - 'a' + 'A')) + ".");
+    reading.Append(std::string(1, AsciiUpper(digit)) + ".");
   }
 }
 

@@ -1,34 +1,16 @@
 #include "models/text/english/html_entity.h"
 
-#include <algorithm>
-#include <array>
+#include "models/text/ascii.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 
 std::optional<Reading> ReadHtmlEntity(std::string_view text, size_t at) {
-  struct Entity {
-    std::string_view written;
-    std::string_view spoken;
-  };
-  constexpr std::array<Entity, 12> kEntities = {{{"&#39;", ""},
-                                                 {"&amp;", "and"},
-                                                 {"&copy;", "copyright"},
-                                                 {"&deg;", "degrees"},
-                                                 {"&gt;", "greater than"},
-                                                 {"&hellip;", ""},
-                                                 {"&lt;", "less than"},
-                                                 {"&mdash;", ""},
-                                                 {"&nbsp;", ""},
-                                                 {"&ndash;", ""},
-                                                 {"&quot;", ""},
-                                                 {"&times;", "times"}}};
-  for (const Entity& entity : kEntities) {
-    if (!text.substr(std::min(at, text.size())).starts_with(entity.written)) continue;
-    Reading reading{at + entity.written.size(), {}};
-    reading.AppendEach(entity.spoken);
-    return reading;
-  }
-  return std::nullopt;
+  constexpr size_t kLongest = 8;
+  if (ByteAt(text, at) != '&') return std::nullopt;
+  const size_t end = text.substr(0, at + kLongest).find(';', at) + 1;
+  const auto spoken = end > 0 ? FindSpoken(text.substr(at, end - at), "entity") : std::nullopt;
+  return spoken ? std::optional(ReadAs(end, *spoken)) : std::nullopt;
 }
 
 }  // namespace millrace::models

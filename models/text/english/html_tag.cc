@@ -1,22 +1,15 @@
 #include "models/text/english/html_tag.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 
 size_t HtmlTagEnd(std::string_view text, size_t at) {
   constexpr size_t kMaxNameBytes = 10;
   constexpr size_t kMaxTagBytes = 256;
-  constexpr std::array<std::string_view, 40> kNames = {
-      "a",    "b",   "big",   "blockquote", "body", "br", "center", "code", "div",    "em",
-      "font", "h",   "head",  "hr",         "html", "i",  "img",    "ins",  "kbd",    "li",
-      "mark", "ol",  "p",     "pre",        "q",    "s",  "small",  "span", "strike", "strong",
-      "sub",  "sup", "table", "tbody",      "td",   "th", "thead",  "tr",   "u",      "ul"};
-  static_assert(std::ranges::is_sorted(kNames));
   if (ByteAt(text, at) != '<') return at;
   constexpr std::string_view kComment = "<!--";
   if (text.substr(at).starts_with(kComment)) {
@@ -25,9 +18,9 @@ size_t HtmlTagEnd(std::string_view text, size_t at) {
   }
   const size_t name = at + (ByteAt(text, at + 1) == '/' ? 2 : 1);
   if (name >= text.size()) return at;
-  size_t end = LettersEnd(text.substr(0, name + kMaxNameBytes + 1), name);
+  size_t end = LettersEnd(text, name, kMaxNameBytes + 1);
   const std::string written = AsciiLower(text.substr(name, end - name));
-  if (!std::ranges::binary_search(kNames, std::string_view(written))) return at;
+  if (!IsOfKind(written, "html-tag")) return at;
   // "<h1>" has a digit.
   const bool heading = written == "h";
   if (heading != IsAsciiDigit(ByteAt(text, end))) return at;

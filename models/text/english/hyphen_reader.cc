@@ -15,7 +15,7 @@ namespace {
 // Returns true if "10C" follows the hyphen of "seats 10A-10C".
 bool SeatFollows(std::string_view text, size_t at, size_t run) {
   if (at < 2 || !IsAsciiUpper(text[at - 1]) || !IsAsciiDigit(text[at - 2])) return false;
-  const size_t digits = DigitsEnd(text.substr(0, run + 4), run);
+  const size_t digits = DigitsEnd(text, run, 4);
   return digits > run && IsAsciiUpper(ByteAt(text, digits)) &&
          !IsAsciiAlnum(ByteAt(text, digits + 1));
 }
@@ -23,7 +23,7 @@ bool SeatFollows(std::string_view text, size_t at, size_t run) {
 // Returns true for the hyphen of "n-1" and "2x-3".
 bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
   if (at == 0 || !IsAsciiLower(text[at - 1]) || !IsAsciiDigit(ByteAt(text, run))) return false;
-  const size_t end = DigitsEnd(text.substr(0, run + 4), run);
+  const size_t end = DigitsEnd(text, run, 4);
   if (IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '-') return false;
   if (at == 1 || !IsAsciiAlnum(text[at - 2])) return text[at - 1] != 'a' && text[at - 1] != 'i';
   // "2x-3", but not "10m-20m" and "seat 1a-3".
@@ -32,8 +32,7 @@ bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
 
 // Returns true if an exponent ends there: "2^32".
 bool IsCaretBefore(std::string_view text, size_t end) {
-  size_t at = end;
-  while (at > 0 && IsAsciiDigit(text[at - 1])) --at;
+  const size_t at = DigitsBegin(text, end);
   return at < end && at > 1 && text[at - 1] == '^';
 }
 
@@ -60,8 +59,8 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   if (!variable && !power && !number) return false;
   const size_t next = run + 1;
   const char after = ByteAt(text, next);
-  size_t end = IsAsciiDigit(after) ? DigitsEnd(text.substr(0, next + 8), next)
-                                   : next + (IsAsciiLower(after) ? 1 : 0);
+  size_t end =
+      IsAsciiDigit(after) ? DigitsEnd(text, next, 8) : next + (IsAsciiLower(after) ? 1 : 0);
   // "x^2 - 4x".
   if (IsAsciiDigit(after) && (power || multiple) &&
       (ByteAt(text, end) == 'n' || (ByteAt(text, end) >= 'x' && ByteAt(text, end) <= 'z')))
@@ -84,7 +83,7 @@ std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run,
       at > 0 && IsAsciiLower(text[at - 1]) && (at == 1 || !IsAsciiAlnum(text[at - 2]));
   const bool ahead = IsAsciiLower(ByteAt(text, run)) && !IsAsciiAlnum(ByteAt(text, run + 1));
   if (count == 2 && behind != ahead &&
-      (behind ? run == text.size() || std::string_view(";)],").find(text[run]) != text.npos
+      (behind ? run == text.size() || IsAmong(";)],", text[run])
               : at == 0 || text[at - 1] == '(' || text[at - 1] == '['))
     return Reading{run, {"minus", "minus"}};
   // "-x" alone, and "y = -x".
@@ -106,7 +105,7 @@ std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run,
   if (IsCommandOption(text, at, count, words.empty() ? "" : AsciiLower(words.back().text))) {
     Reading reading{run, std::vector<std::string>(count, "dash")};
     constexpr size_t kMaxLetters = 3;  // "-rf" are letters, "-name" is a word
-    const size_t end = LettersEnd(text.substr(0, run + kMaxLetters + 1), run);
+    const size_t end = LettersEnd(text, run, kMaxLetters + 1);
     if (count == 1 && end - run <= kMaxLetters) {
       reading.Append(Dotted(text.substr(run, end - run)));
       reading.end = end;

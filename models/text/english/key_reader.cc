@@ -1,11 +1,8 @@
 #include "models/text/english/key_reader.h"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "models/text/ascii.h"
 #include "models/text/english/letter_word.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/key_combination.h"
 #include "models/text/pattern_text.h"
 
@@ -14,29 +11,17 @@ namespace millrace::models {
 std::optional<Reading> ReadKeys(const NumberWords& numbers, std::string_view text, size_t at) {
   if (!IsAsciiUpper(ByteAt(text, at))) return std::nullopt;
   constexpr size_t kLongestModifier = 8;
-  const size_t joint = LettersEnd(text.substr(0, at + kLongestModifier), at);
+  const size_t joint = LettersEnd(text, at, kLongestModifier);
   if (ByteAt(text, joint) != '-' && ByteAt(text, joint) != '+' && text.substr(joint, 3) != " + ")
     return std::nullopt;
   const size_t end = KeyCombinationEnd(PatternText(text), at);
   if (end == 0) return std::nullopt;
-  using Name = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Name, 10> kNames = {{{"Cmd", "command"},
-                                            {"Ctrl", "control"},
-                                            {"Del", "delete"},
-                                            {"Esc", "escape"},
-                                            {"Fn", "function"},
-                                            {"Opt", "option"},
-                                            {"PgDn", "page down"},
-                                            {"PgUp", "page up"},
-                                            {"Strg", "control"},
-                                            {"Win", "windows"}}};
   Reading reading{end, {}};
   for (size_t key = at; key < end;) {
     size_t key_end = LettersEnd(text.substr(0, end), key);
     const std::string_view word = text.substr(key, key_end - key);
-    const auto* const name = std::ranges::find(kNames, word, &Name::first);
-    if (name != kNames.end()) {
-      reading.AppendEach(name->second);
+    if (const auto name = FindSpoken(word, "key")) {
+      reading.AppendEach(*name);
     } else if (!word.empty()) {
       reading.Append(word.size() == 1 ? Dotted(word) : AsciiLower(word));
     }

@@ -2,16 +2,11 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-// Returns true for the first word of an operator's name.
-bool BeginsOperator(std::string_view word) {
-  return IsOneOf(word, "and", "cubed", "divided", "dot", "equals", "greater", "intersection", "is",
-                 "less", "minus", "or", "plus", "squared", "times", "to", "union");
-}
 
 // Returns true for words before which there is no article.
 bool FollowsNoArticle(std::string_view word) {
@@ -43,7 +38,7 @@ void MarkLetterA(std::string_view text, std::vector<SpokenWord>& words) {
     const bool signed_number = (first == '+' || first == '-' || first == 0x2212) &&
                                IsAsciiDigit(ByteAt(text, at + DecodeAt(text, at).bytes));
     const bool sign = !signed_number && !IsLetter(first) && !IsDigit(first) &&
-                      BeginsOperator(next.text) &&
+                      IsOfKind(next.text, "operator") &&
                       (first != '.' || at == word.end);  // "a .pdf file"
     if (sign || divided || (word.text == "A" && FollowsNoArticle(next.text))) word.text = "A.";
   }

@@ -9,6 +9,7 @@
 #include "models/text/english/powers.h"
 #include "models/text/english/roman_numeral.h"
 #include "models/text/english/units.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -56,7 +57,7 @@ bool AreLetters(std::string_view text, size_t end, std::string_view word,
 std::string Dotted(std::string_view word) {
   std::string letters;
   for (const char c : word) {
-    letters += static_cast<char>(IsAsciiLower(c) ? c - 'a' + 'A' : c);
+    letters += AsciiUpper(c);
     letters += '.';
   }
   return letters;
@@ -64,11 +65,9 @@ std::string Dotted(std::string_view word) {
 
 bool IsLetterInPlural(std::string_view word, std::string_view previous) {
   if (word.size() != 2 || word[1] != 's' || !IsAsciiUpper(word[0])) return false;
-  if (std::string_view("AHIMSU").find(word[0]) == std::string_view::npos) return true;
+  if (!IsAmong("AHIMSU", word[0])) return true;
   // "As", "Is" and "Us" are words, but not in "two As" and "dot the Is".
-  return IsListed(
-             previous,
-             "double eight few five four many nine seven several six straight ten three two") ||
+  return IsOfKind(previous, "counts-letters") ||
          ((word[0] == 'A' || word[0] == 'I') &&
           IsOneOf(previous, "her", "his", "my", "the", "your"));
 }
@@ -98,9 +97,7 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
   if (derived) return Reading{end, {Dotted(word)}};
   if (previous == "per") {
     if (const auto unit = FindUnit(word, false, EnglishDialect::kUs); unit && word != "in") {
-      Reading reading{end, {}};
-      reading.AppendEach(unit->singular);
-      return reading;
+      return ReadAs(end, unit->singular);
     }
   }
   if (IsProduct(text, begin, word)) return Reading{end, {Dotted(word)}};
@@ -115,9 +112,7 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
   if (before == '(' && ByteAt(text, end) == ')') {
     const unsigned value = LowerRomanValue(word);
     if (value > 0) return Reading{end, numbers.Cardinal(value)};
-    if (word.size() == 1 && IsAsciiLower(word[0])) {
-      return Reading{end, {{static_cast<char>(word[0] - 'a' + 'A'), '.'}}};
-    }
+    if (word.size() == 1 && IsAsciiLower(word[0])) return Reading{end, {Dotted(word)}};
   }
   // The items of a list: "ii) the second".
   if (begin == 0 && word.size() > 1 && ByteAt(text, end) == ')') {

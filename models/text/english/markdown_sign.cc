@@ -40,8 +40,7 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
   }
   // The cells of a table: "| A | B |".
   if (c == '|' && count == 1 && follows == ' ' && at > 1 && text[at - 1] == ' ' &&
-      std::string_view(",.;:!?|").find(text[at - 2]) == std::string_view::npos && last > run &&
-      BeginsWithBar(text, at)) {
+      !IsAmong(",.;:!?|", text[at - 2]) && last > run && BeginsWithBar(text, at)) {
     return MarkdownSign{run, ",", ""};
   }
   // A number below the line: "H~2~O".

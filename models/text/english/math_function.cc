@@ -1,13 +1,12 @@
 #include "models/text/english/math_function.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_run.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -16,34 +15,9 @@ namespace {
 constexpr size_t kMaxArgumentBytes = 32;
 constexpr size_t kMaxVariableLetters = 3;
 
-struct Name {
-  std::string_view written;
-  std::string_view spoken;
-};
-
-// Sorted by bytes.
-constexpr std::array<Name, 16> kNames = {{{"arccos", "arc cosine"},
-                                          {"arcsin", "arc sine"},
-                                          {"arctan", "arc tangent"},
-                                          {"cos", "cosine"},
-                                          {"cosh", "hyperbolic cosine"},
-                                          {"cot", "cotangent"},
-                                          {"csc", "cosecant"},
-                                          {"exp", "exp"},
-                                          {"lg", "log"},
-                                          {"ln", "natural log"},
-                                          {"log", "log"},
-                                          {"sin", "sine"},
-                                          {"sinh", "hyperbolic sine"},
-                                          {"sqrt", "square root"},
-                                          {"tan", "tangent"},
-                                          {"tanh", "hyperbolic tangent"}}};
-static_assert(std::ranges::is_sorted(kNames, {}, &Name::written));
-
-std::string_view NameOf(std::string_view word) {
-  if (word.empty() || std::string_view("acelst").find(word[0]) == std::string_view::npos) return {};
-  const auto found = std::ranges::lower_bound(kNames, word, {}, &Name::written);
-  return found != kNames.end() && found->written == word ? found->spoken : std::string_view();
+// Returns what a function is called; nullopt if the word names none.
+std::optional<std::string_view> NameOf(std::string_view word) {
+  return FindSpoken(word, "function");
 }
 
 bool IsMinus(char32_t c) { return c == '-' || c == 0x2212; }
@@ -52,9 +26,9 @@ bool IsMinus(char32_t c) { return c == '-' || c == 0x2212; }
 bool IsOperand(std::string_view text, size_t at) {
   const CodePoint first = DecodeAt(text, at);
   if (IsDigit(first.value) || IsGreek(first.value) || first.value == '|') return true;
-  const size_t end = LettersEnd(text.substr(0, at + kMaxArgumentBytes), at);
+  const size_t end = LettersEnd(text, at, kMaxArgumentBytes);
   const std::string_view word = text.substr(at, end - at);
-  return word.size() == 1 || !NameOf(word).empty();
+  return word.size() == 1 || NameOf(word);
 }
 
 // Returns the bracket that closes the one at `open`; 0 if it is too far, or words stand between.
@@ -75,7 +49,7 @@ size_t ClosingBracket(std::string_view text, size_t open) {
 bool IsArgument(std::string_view text, size_t at) {
   const CodePoint first = DecodeAt(text, at);
   if (IsGreek(first.value)) return true;
-  const size_t end = DigitsEnd(text.substr(0, at + kMaxArgumentBytes), at);
+  const size_t end = DigitsEnd(text, at, kMaxArgumentBytes);
   const CodePoint behind = DecodeAt(text, end);
   if (end > at && (behind.value == 0xB0 || IsGreek(behind.value))) return true;
   const char letter = ByteAt(text, end);
@@ -85,9 +59,7 @@ bool IsArgument(std::string_view text, size_t at) {
 
 // Returns true for letters that are names of functions: "f(x)", "O(n)".
 bool NamesFunction(char letter) {
-  return IsAsciiLower(letter)
-             ? letter != 'a' && letter != 'i'
-             : std::string_view("EFGHLOPTV").find(letter) != std::string_view::npos;
+  return IsAsciiLower(letter) ? letter != 'a' && letter != 'i' : IsAmong("EFGHLOPTV", letter);
 }
 
 // Takes the bracket at the end of the reading, and a minus behind it.
@@ -123,11 +95,11 @@ std::optional<MathFunction> ReadMathFunction(std::string_view text, size_t begin
     const bool product = text[first] == word[0] && close > first + 1;
     return WithArgument(text, std::move(reading), close, product ? "times" : "of");
   }
-  const std::string_view name = NameOf(word);
-  if (name.empty()) return std::nullopt;
+  const auto name = NameOf(word);
+  if (!name) return std::nullopt;
   Reading reading{end, {}};
-  reading.AppendEach(name);
-  const size_t base = DigitsEnd(text.substr(0, end + 3), end);
+  reading.AppendEach(*name);
+  const size_t base = DigitsEnd(text, end, 3);
   const bool based = word == "log" && base > end;
   if (based) {
     reading.AppendEach("base");
@@ -156,7 +128,7 @@ std::optional<MathFunction> ReadMathFunction(std::string_view text, size_t begin
 }
 
 size_t AbsoluteValueEnd(std::string_view text, size_t at) {
-  if (at > 0 && std::string_view(" (=+-*/").find(text[at - 1]) == std::string_view::npos) return 0;
+  if (at > 0 && !IsAmong(" (=+-*/", text[at - 1])) return 0;
   const size_t first = at + 1;
   const CodePoint sign = DecodeAt(text, first);
   if (!IsOperand(text, first + (IsMinus(sign.value) ? sign.bytes : 0))) return 0;
@@ -174,18 +146,6 @@ size_t AbsoluteValueEnd(std::string_view text, size_t at) {
 }
 
 std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
-  constexpr std::array<Name, 12> kOperators = {{{"===", "equals"},
-                                                {"+=", "plus equals"},
-                                                {"-=", "minus equals"},
-                                                {"*=", "times equals"},
-                                                {"/=", "divide equals"},
-                                                {"!==", "is not equal to"},
-                                                {"==", "equals"},
-                                                {"!=", "is not equal to"},
-                                                {">=", "greater than or equal to"},
-                                                {"<=", "less than or equal to"},
-                                                {"=<", "less than or equal to"},
-                                                {"||", "or"}}};
   // "(3 + 4) * 2".
   if (at > 0 && ByteAt(text, at) == '*') {
     const bool spaced = text[at - 1] == ' ' && ByteAt(text, at + 1) == ' ';
@@ -200,16 +160,12 @@ std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
   const bool begins = at == 0 && ByteAt(text, 1) == '=' && text[0] != '=';
   // "x<=y".
   const bool joined = at > 0 && IsAsciiAlnum(text[at - 1]) && text[at] != '=' &&
-                      std::string_view("<>!").find(text[at]) != text.npos &&
-                      IsAsciiAlnum(ByteAt(text, at + 2));
+                      IsAmong("<>!", text[at]) && IsAsciiAlnum(ByteAt(text, at + 2));
   if (!begins && !joined && (at == 0 || text[at - 1] != ' ')) return std::nullopt;
-  for (const Name& sign : kOperators) {
-    const size_t end = at + sign.written.size();
-    if (!text.substr(at).starts_with(sign.written) || (ByteAt(text, end) != ' ' && !joined))
-      continue;
-    Reading reading{end, {}};
-    reading.AppendEach(sign.spoken);
-    return reading;
+  for (const size_t bytes : {3U, 2U}) {
+    const size_t end = at + bytes;
+    const auto spoken = FindSpoken(text.substr(at, bytes), "comparison");
+    if (spoken && (ByteAt(text, end) == ' ' || joined)) return ReadAs(end, *spoken);
   }
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include "models/text/english/one_of.h"
 #include "models/text/english/unit_of_noun.h"
 #include "models/text/english/units.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -41,12 +42,12 @@ bool IsOperatorBefore(std::string_view text, size_t end) {
   // "sin(2x)".
   if (at > 1 && text[at - 1] == '(' && IsAsciiLetter(text[at - 2])) return true;
   if (at > 2 && IsOneOf(text.substr(at - 3, 3), "sin", "cos", "tan", "log")) return true;
-  return at > 0 && std::string_view("+*=/").find(text[at - 1]) != std::string_view::npos;
+  return at > 0 && IsAmong("+*=/", text[at - 1]);
 }
 
 // Returns true if a hyphen joins the number that ends there to letters: "I-5".
 bool EndsName(std::string_view text, size_t end) {
-  while (end > 0 && IsAsciiDigit(text[end - 1])) --end;
+  end = DigitsBegin(text, end);
   return end > 1 && text[end - 1] == '-' && IsAsciiLetter(text[end - 2]);
 }
 
@@ -85,8 +86,7 @@ bool IsNameOfProcessor(std::string_view text, size_t at) {
 // Returns true if a whole number of one or two digits ends before `at`.
 bool EndsSmallNumber(std::string_view text, size_t at) {
   constexpr size_t kMaxDigits = 2;
-  size_t begin = at;
-  while (begin > 0 && IsAsciiDigit(text[begin - 1])) --begin;
+  const size_t begin = DigitsBegin(text, at);
   return at > begin && at - begin <= kMaxDigits &&
          (begin == 0 || text[begin - 1] == ' ' || text[begin - 1] == '(');
 }
@@ -103,6 +103,15 @@ bool SpeaksOfMoney(std::string_view text, size_t at) {
   return std::ranges::any_of(kWords, [&](auto word) { return before.find(word) != before.npos; });
 }
 
+// Returns true for a sum of coins behind such a word, or that is all of a text: "a pack is 50c".
+bool IsSumOfCoins(std::string_view text, size_t end) {
+  const size_t begin = DigitsBegin(text, end);
+  const uint64_t cents = ParseDigits(text.substr(begin, end - begin));
+  if (cents % 5 != 0 && cents != 99) return false;
+  if (begin == 0) return ByteAt(text, end + 1) == '\0' || ByteAt(text, end + 1) == '.';
+  return IsOfKind(AsciiLower(LettersBefore(text, begin - 1)), "before-price");
+}
+
 // Returns true if nothing, or a new sentence, is behind the stop at `at`.
 bool EndsSentence(std::string_view text, size_t at) {
   return ByteAt(text, at) == '.' && (at + 1 >= text.size() || text.substr(at + 1, 1) == ")" ||
@@ -116,12 +125,7 @@ bool IsLength(std::string_view text, size_t end) {
   while (at > 0 && kNumber.find(text[at - 1]) != std::string_view::npos) --at;
   if (text.substr(at, end - at).find_first_of("./") != std::string_view::npos) return true;
   if (at == 0 || text[at - 1] != ' ') return true;
-  const size_t word_end = at - 1;
-  at = word_end;
-  while (at > 0 && IsAsciiLetter(text[at - 1])) --at;
-  return !IsOneOf(text.substr(at, word_end - at), "all", "another", "bring", "brought", "came",
-                  "come", "get", "got", "has", "have", "in", "let", "lets", "only", "other", "put",
-                  "sent", "take", "the", "these", "those", "took", "went");
+  return !IsOfKind(LettersBefore(text, at - 1), "before-adverb-in");
 }
 
 // Returns true for the "in" of "3 in of rain" and "6 in by 4 in" behind the number that ends there.
@@ -129,24 +133,26 @@ bool IsInchBetween(std::string_view text, size_t number_end, size_t behind) {
   const std::string_view rest = text.substr(behind);
   size_t at = number_end;
   while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
-  const bool last = text.substr(0, at).ends_with(" in by ");
-  return rest.starts_with(" of ") || last ||
+  const std::string_view before = text.substr(0, at);
+  // "A 20x24 in frame".
+  const bool sides =
+      at > 1 && text[at - 1] == 'x' && IsAsciiDigit(text[at - 2]) && MeasuredFollows(text, behind);
+  return rest.starts_with(" of ") || before.ends_with(" in by ") || sides ||
          (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4)));
 }
 
 // Returns true if a spaced "F" or "C" behind the number that ends there is of a temperature: "at
 // 375 F (190 C)".
 bool IsTemperature(std::string_view text, size_t end, size_t behind) {
-  size_t at = end;
-  while (at > 0 && IsAsciiDigit(text[at - 1])) --at;
+  const size_t at = DigitsBegin(text, end);
   const std::string_view before = text.substr(0, at);
-  const bool given = before.ends_with(" at ") || before.ends_with(" to ") ||
-                     before.ends_with(" is ") || before.ends_with(" was ") ||
-                     before.ends_with('(') || before.ends_with('-') || before.ends_with('/');
+  const std::string_view words = before.substr(0, before.find_last_not_of(". ") + 1);
+  const bool given = before.ends_with('(') || before.ends_with('-') || before.ends_with('/') ||
+                     IsOfKind(AsciiLower(LettersBefore(words, words.size())), "before-temperature");
   const char follows = ByteAt(text, behind);
   const bool ends =
-      follows == '\0' || std::string_view(".,;)/").find(follows) != std::string_view::npos ||
-      text.substr(behind).starts_with(" (") || text.substr(behind).starts_with(" for ");
+      follows == '\0' || IsAmong(".,;)/", follows) || text.substr(behind).starts_with(" (") ||
+      text.substr(behind).starts_with(" for ") || text.substr(behind).starts_with(" =");
   return end - at >= 2 && given && ends;
 }
 
@@ -157,7 +163,8 @@ bool FormulaFollows(std::string_view text, size_t at) {
   bool formula = false;
   for (; IsAsciiAlnum(ByteAt(text, end)); ++end) formula = formula || !IsAsciiLower(text[end]);
   constexpr size_t kLongest = 10;
-  return formula && end - at < kLongest && text.substr(at + 1, end - at - 1) != "HP";
+  return formula && end - at < kLongest && text.substr(at + 1, end - at - 1) != "HP" &&
+         CurrencyName(text.substr(at + 1, end - at - 1), true).empty();
 }
 
 // Returns true for the hyphen or space of "lb-ft" and "m s⁻¹", which multiply.
@@ -226,7 +233,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     return article && NounFollows(text, at) ? "P." : one ? "penny" : "pence";
   }
   // "It costs 50c."
-  if (!spaced && pence == "c" && EndsSmallNumber(text, at) && SpeaksOfMoney(text, at)) {
+  if (!spaced && pence == "c" && EndsSmallNumber(text, at) &&
+      (SpeaksOfMoney(text, at) || IsSumOfCoins(text, at))) {
     ++at;
     return one ? "cent" : "cents";
   }
@@ -319,20 +327,18 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
 }  // namespace
 
 std::optional<Reading> ReadUnitAlone(std::string_view text, size_t at) {
-  size_t end = LettersEnd(text.substr(0, at + 3), at);
+  size_t end = LettersEnd(text, at, 3);
   if (end == at || ByteAt(text, end) != '/') return std::nullopt;
   end = LettersEnd(text.substr(0, end + 3), end + 1);
   const auto unit = FindUnit(text.substr(at, end - at), false, EnglishDialect::kUs);
   const size_t above = text.find('/', at) - at;
   if (!unit || IsAsciiAlnum(ByteAt(text, end)) || (above < 2 && text.substr(at, end - at) != "m/s"))
     return std::nullopt;
-  Reading reading{end, {}};
-  reading.AppendEach(unit->plural);
-  return reading;
+  return ReadAs(end, unit->plural);
 }
 
 Reading ReadPer(std::string_view text, size_t word) {
-  size_t end = LettersEnd(text.substr(0, word + 6), word);
+  size_t end = LettersEnd(text, word, 6);
   if (text.substr(end, 2) == "²" || text.substr(end, 2) == "³") end += 2;
   const std::string_view symbol = text.substr(word, end - word);
   const bool stop = ByteAt(text, end) == '.';
@@ -363,11 +369,10 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     const auto unit = TakeUnit(dialect, text, at, false, true, false);
     // "A 6-mo.-old puppy", "a 5-ft-tall fence".
     if (text.substr(std::min(at, text.size())).starts_with(".-")) ++at;
-    const bool old = IsOneOf(LettersAt(text, std::min(at + 1, text.size())), "deep", "high", "long",
-                             "old", "tall", "thick", "wide");
+    const bool old = IsOfKind(LettersAt(text, std::min(at + 1, text.size())), "dimension");
     // "A 100-W bulb", but "section 3-A".
-    const bool letter = at == reading.end + 2 && NounFollows(text, at) &&
-                        std::string_view("LVWglm").find(text[at - 1]) != std::string_view::npos;
+    const bool letter =
+        at == reading.end + 2 && NounFollows(text, at) && IsAmong("LVWglm", text[at - 1]);
     if (!unit || (ByteAt(text, at) == '-' && !old) || (at < reading.end + 3 && !letter))
       return false;
     reading.AppendEach(*unit);

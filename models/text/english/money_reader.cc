@@ -1,6 +1,5 @@
 #include "models/text/english/money_reader.h"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "models/text/english/attributive.h"
 #include "models/text/english/currencies_text.h"
 #include "models/text/english/sum_scales_text.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -26,8 +26,8 @@ struct Currency {
 bool IsAttributive(std::string_view text, size_t end, bool article) {
   // "A $99/mo plan".
   const size_t period = end + 1;
-  const bool paid = article && ByteAt(text, end) == '/' &&
-                    NounFollows(text, LettersEnd(text.substr(0, period + 8), period));
+  const bool paid =
+      article && ByteAt(text, end) == '/' && NounFollows(text, LettersEnd(text, period, 8));
   return paid || (article && NounFollows(text, end)) || MeasuredFollows(text, end) ||
          text.substr(end).starts_with("-a-") || text.substr(end).starts_with("-an-");
 }
@@ -59,7 +59,7 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
   static const WordTable<3> scales(kSumScalesText);
   const bool spaced = ByteAt(text, at) == ' ' || ByteAt(text, at) == '-';
   const size_t begin = at + (spaced ? 1 : 0);
-  const size_t end = LettersEnd(text.substr(0, begin + 9), begin);
+  const size_t end = LettersEnd(text, begin, 9);
   const std::string_view word = begin <= text.size() ? text.substr(begin, end - begin) : "";
   const auto* const scale = scales.Find(word);
   if (scale == nullptr || (spaced && scale->back() == "joined")) return {};
@@ -69,15 +69,12 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
 
 // Takes what the sum is paid for, as advertisements write it: "£25pp", "£900 pcm".
 void TakePerWhat(std::string_view text, Reading& reading) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kPer = {
-      {{"pa", "per year"}, {"pcm", "per month"}, {"pp", "per person"}, {"pw", "per week"}}};
   const size_t at = reading.end + (ByteAt(text, reading.end) == ' ' ? 1 : 0);
   const std::string_view word = LettersAt(text, at);
-  for (const auto& [written, spoken] : kPer) {
-    if (word != written || IsAsciiAlnum(ByteAt(text, at + word.size()))) continue;
-    reading.AppendEach(spoken);
-    reading.end = at + word.size();
-  }
+  const auto spoken = FindSpoken(word, "paid-per");
+  if (!spoken || IsAsciiAlnum(ByteAt(text, at + word.size()))) return;
+  reading.AppendEach(*spoken);
+  reading.end = at + word.size();
 }
 
 // Returns the currency of a code that stands behind a sum with a sign, "$5 CAD", and moves `at`

@@ -7,26 +7,16 @@
 #include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_code.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
 
-// Returns true for words after which a number with a letter is a name: "seat 12A".
-bool NamesPlaces(std::string_view word) {
-  static constexpr WordSet kPlaces(
-      "aisle apartment appendix apt bay bed berth bin block booth building bus cabin carriage "
-      "cell class coach counter desk door exhibit exit figure flat floor form gate grade hall "
-      "house lane level line locker lot number pier platform plot pump question room route row "
-      "schedule seat section size slot space spot stall stand stop suite table terminal track "
-      "tram unit ward year zone");
-  return kPlaces.Contains(word);
-}
-
 // Returns true if the number and the letter behind it are one of several places: "seats 12A-12C".
 bool NamesSeats(std::string_view text, size_t at, std::string_view previous) {
   constexpr size_t kMaxDigits = 4;
-  return previous.ends_with('s') && NamesPlaces(previous.substr(0, previous.size() - 1)) &&
-         IsAsciiUpper(ByteAt(text, DigitsEnd(text.substr(0, at + kMaxDigits), at)));
+  return previous.ends_with('s') && IsOfKind(previous.substr(0, previous.size() - 1), "place") &&
+         IsAsciiUpper(ByteAt(text, DigitsEnd(text, at, kMaxDigits)));
 }
 
 // Returns true if a hyphen joins the number to letters: "B-52s", "Q7-19X".
@@ -46,9 +36,7 @@ bool InCode(std::string_view text, size_t at) {
 bool SpeaksOfPlaces(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 8;
   return std::ranges::any_of(words.last(std::min(words.size(), kFarthest)), [](const auto& word) {
-    return IsListed(
-        AsciiLower(word.text),
-        "aisle apartment berth flat flight gate gates locker platform row seat seats suite");
+    return IsOfKind(AsciiLower(word.text), "lettered-place");
   });
 }
 
@@ -57,7 +45,7 @@ bool SpeaksOfPlaces(std::span<const SpokenWord> words) {
 bool NamesLetter(std::string_view text, size_t at, std::span<const SpokenWord> words,
                  std::string_view previous, const ContextSoFar& so_far) {
   constexpr size_t kMaxDigits = 4;
-  const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits), at);
+  const size_t letter = DigitsEnd(text, at, kMaxDigits);
   if (letter == at || !IsAsciiUpper(ByteAt(text, letter)) ||
       IsAsciiAlnum(ByteAt(text, letter + 1))) {
     return false;
@@ -94,17 +82,14 @@ bool NamesLastDigits(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 6;
   const auto near = words.last(std::min(words.size(), kFarthest));
   return std::ranges::any_of(near, [](const SpokenWord& word) {
-    return IsOneOf(AsciiLower(word.text), "account", "amex", "card", "iban", "mastercard", "number",
-                   "phone", "ssn", "vin", "visa");
+    return IsOfKind(AsciiLower(word.text), "numbered-on-card");
   });
 }
 
 // Returns true for "your order number is".
 bool IsNumberOfName(std::span<const SpokenWord> words) {
   return words.size() > 2 && AsciiLower(words[words.size() - 2].text) == "number" &&
-         IsOneOf(AsciiLower(words[words.size() - 3].text), "account", "booking", "confirmation",
-                 "card", "case", "invoice", "member", "order", "phone", "policy", "reference",
-                 "reservation", "serial", "ticket", "tracking");
+         IsOfKind(AsciiLower(words[words.size() - 3].text), "numbered-by-name");
 }
 
 // Returns true if "A", "C" or "F" behind the number names a seat or a part rather than amps or
@@ -112,27 +97,19 @@ bool IsNumberOfName(std::span<const SpokenWord> words) {
 bool IsLetterOfPlace(std::string_view text, size_t at, std::span<const SpokenWord> words,
                      std::string_view previous, const ContextSoFar& so_far) {
   constexpr size_t kMaxDigits = 2;
-  const size_t letter = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t letter = DigitsEnd(text, at, kMaxDigits + 1);
   if (letter == at || letter > at + kMaxDigits || so_far.electric ||
-      std::string_view("ACF").find(ByteAt(text, letter)) == std::string_view::npos ||
-      IsAsciiAlnum(ByteAt(text, letter + 1)) || ByteAt(text, letter + 1) == '/')
+      !IsAmong("ACF", ByteAt(text, letter)) || IsAsciiAlnum(ByteAt(text, letter + 1)) ||
+      ByteAt(text, letter + 1) == '/')
     return false;
   const size_t verb = letter + (text.substr(letter + 1).starts_with(" is ") ? 5 : 2);
   const bool starts =
       words.empty() ? verb > letter + 2 : words.size() == 1 && IsOneOf(previous, "are", "is");
-  if (starts &&
-      IsOneOf(LettersAt(text, verb), "a", "an", "and", "available", "booked", "empty", "free",
-              "mine", "occupied", "open", "reserved", "still", "taken", "the", "yours"))
-    return true;
-  if (IsListed(
-          previous,
-          "article booked box chapter choose clause column court drawer entrance example exercise "
-          "field group have item lesson method model note option page panel part pass phase pick "
-          "pitch problem rack row sample sheet shelf stage step studio swap take task team text "
-          "tier type want wing"))
-    return true;
-  if (previous == "like")
-    return words.size() < 2 || !IsOneOf(AsciiLower(words[words.size() - 2].text), "feel", "feels");
+  if (starts && IsOfKind(LettersAt(text, verb), "behind-seat")) return true;
+  if (IsOfKind(previous, "before-lettered")) return true;
+  const std::string before = words.size() > 1 ? AsciiLower(words[words.size() - 2].text) : "";
+  if (previous == "to" && IsOfKind(before, "moved")) return true;
+  if (previous == "like") return !IsOneOf(before, "feel", "feels");
   return SpeaksOfPlaces(words) ||
          (text[letter] == 'A' && previous == "in" && !NounFollows(text, letter + 1));
 }
@@ -142,34 +119,31 @@ bool IsLetterOfPlace(std::string_view text, size_t at, std::span<const SpokenWor
 bool IsArticle(std::string_view written, bool adjacent) {
   const std::string word = AsciiLower(written);
   if (word == "a" || word == "an" || word == "another" || word == "every") return true;
-  return adjacent && IsOneOf(word, "each", "five", "four", "her", "his", "its", "my", "our", "six",
-                             "that", "the", "their", "this", "three", "two");
+  return adjacent && IsOfKind(word, "article-adjacent");
 }
 
 NumberContext FindNumberContext(std::string_view text, size_t at, std::span<const SpokenWord> words,
                                 const std::string& previous, bool joined,
                                 const ContextSoFar& so_far) {
   NumberContext context{.previous = previous};
-  context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) || NamesPlaces(previous) ||
-                  IsWithinPostcode(text, at) || NamesSeats(text, at, previous) ||
-                  InCode(text, at) || NamesLetter(text, at, words, previous, so_far) ||
+  context.label = (at > 0 && !joined && IsAsciiLetter(text[at - 1])) ||
+                  IsOfKind(previous, "place") || IsWithinPostcode(text, at) ||
+                  NamesSeats(text, at, previous) || InCode(text, at) ||
+                  NamesLetter(text, at, words, previous, so_far) ||
                   IsLetterOfPlace(text, at, words, previous, so_far);
   // "10W-40 oil".
-  const size_t letter = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t letter = DigitsEnd(text, at, 3);
   // "32W x 34L" are sizes of trousers.
   if ((text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2))) ||
       text.substr(letter).starts_with("W x ") || text.substr(0, at).ends_with("W x "))
     context.label = true;
   // "My flat is 4C".
   if (words.size() > 1 && IsOneOf(previous, "are", "is", "was", "were") &&
-      IsOneOf(AsciiLower(words[words.size() - 2].text), "apartment", "apt", "bay", "berth", "booth",
-              "cell", "exit", "flat", "gate", "locker", "lockers", "stall", "table", "platform",
-              "row", "seat", "seats", "size", "suite"))
+      IsOfKind(AsciiLower(words[words.size() - 2].text), "seat"))
     context.label = true;
   // "I sat in 14F".
   if (words.size() > 1 && previous == "in" &&
-      IsOneOf(AsciiLower(words[words.size() - 2].text), "passenger", "passengers", "sat", "seated",
-              "sit", "sits", "sitting"))
+      IsOfKind(AsciiLower(words[words.size() - 2].text), "seated"))
     context.label = true;
   constexpr size_t kFarthest = 3;
   size_t steps = 0;
@@ -180,11 +154,10 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   }
   // "12 x 50g balls".
   if (at > 3 && text.substr(at - 3, 3) == " x " &&
-      IsAsciiLetter(ByteAt(text, DigitsEnd(text.substr(0, at + 5), at))))
+      IsAsciiLetter(ByteAt(text, DigitsEnd(text, at, 5))))
     context.article = true;
   // "24h service" begins a heading.
-  if (words.empty() && ByteAt(text, DigitsEnd(text.substr(0, at + 3), at)) == 'h')
-    context.article = true;
+  if (words.empty() && ByteAt(text, DigitsEnd(text, at, 3)) == 'h') context.article = true;
   context.telephone = so_far.calling;
   context.electric = so_far.electric;
   context.versions = so_far.versions;

@@ -6,25 +6,18 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-// Returns true for words after which "90s" is a time and no decade.
-bool PrecedesDuration(std::string_view word) {
-  return IsOneOf(word, "about", "after", "another", "every", "for", "in", "lasted", "lasts", "only",
-                 "takes", "took", "wait", "within", "under");
-}
 
 // Returns true for words before which "2s" is a time.
 bool DurationFollows(std::string_view behind) {
   constexpr std::array<std::string_view, 7> kWords = {" ago",   " delay",  " faster", " late",
                                                       " pause", " slower", " timeout"};
   return std::ranges::any_of(kWords, [&](auto word) { return behind.starts_with(word); }) ||
-         IsOneOf(LettersAt(behind, 1), "ad", "ads", "break", "clip", "clips", "interval", "loop",
-                 "rest", "timer", "video", "videos", "window");
+         IsOfKind(LettersAt(behind, 1), "timed-in-seconds");
 }
 
 // Takes the end of a range of ordinals: 1st-3rd.
@@ -32,7 +25,7 @@ void TakeLastOrdinal(const NumberWords& numbers, std::string_view text, Reading&
   const CodePoint dash = DecodeAt(text, reading.end);
   if (dash.value != '-' && dash.value != U'–') return;
   const size_t digits = reading.end + dash.bytes;
-  const size_t letters = DigitsEnd(text.substr(0, digits + 5), digits);
+  const size_t letters = DigitsEnd(text, digits, 5);
   const std::string ending = AsciiLower(text.substr(letters, 2));
   if (letters == digits || IsAsciiAlnum(ByteAt(text, letters + 2)) ||
       (ending != "st" && ending != "nd" && ending != "rd" && ending != "th"))
@@ -51,12 +44,7 @@ bool IsAgeAndSex(std::string_view text, size_t begin, size_t letter, std::string
   if (previous == "i'm") return true;
   if (begin < 3 || text[begin - 1] != '(' || ByteAt(text, letter + 1) != ')') return false;
   const size_t end = begin - (text[begin - 2] == ' ' ? 2 : 1);
-  size_t word = end;
-  while (word > 0 && IsAsciiLetter(text[word - 1])) --word;
-  return IsOneOf(AsciiLower(text.substr(word, end - word)), "bf", "boss", "boyfriend", "brother",
-                 "cousin", "dad", "daughter", "friend", "gf", "girlfriend", "he", "husband", "i",
-                 "me", "mil", "mom", "mother", "partner", "roommate", "she", "sil", "sister", "son",
-                 "wife");
+  return IsOfKind(AsciiLower(LettersBefore(text, end)), "aged-person");
 }
 
 }  // namespace
@@ -69,7 +57,7 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
                             : text.substr(amount.end, 3) == "’" ? 3
                                                                 : 0;
   const size_t letters = amount.end + apostrophe;
-  const size_t end = LettersEnd(text.substr(0, letters + 3), letters);
+  const size_t end = LettersEnd(text, letters, 3);
   const std::string ending = AsciiLower(text.substr(letters, end - letters));
   if (IsAsciiDigit(ByteAt(text, end))) return false;
   const bool stones = ending == "st" && (value % 10 != 1 || value % 100 == 11);
@@ -81,6 +69,14 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   if (apostrophe == 0 && IsAgeAndSex(text, digits, letters, context.previous)) {
     reading.Append(numbers.Cardinal(value));
     reading.Append(std::string(1, text[letters]) + ".");
+    reading.end = end;
+    return true;
+  }
+  // The hour elsewhere: "8PM/7C", "8/7c".
+  if (ending == "c" && apostrophe == 0 && digits > 1 && text[digits - 1] == '/' && value >= 1 &&
+      value <= 12 && (IsAsciiDigit(text[digits - 2]) || AsciiLower(text[digits - 2]) == 'm')) {
+    reading.Append(numbers.Cardinal(value));
+    reading.Append("central");
     reading.end = end;
     return true;
   }
@@ -124,11 +120,12 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   // "15s" is a time; "80s" are years, but not in "wait 80s"; "B-52s" are airplanes.
   // "10s delay", "timeout=30s".
   const bool timed = DurationFollows(text.substr(end)) || (digits > 0 && text[digits - 1] == '=');
-  const bool decade =
-      value % 10 == 0 && !timed &&
-      (amount.whole.size() != 2 || NounFollows(text, end) || !PrecedesDuration(context.previous));
+  const bool decade = value % 10 == 0 && !timed &&
+                      (amount.whole.size() != 2 || NounFollows(text, end) ||
+                       !IsOfKind(context.previous, "before-seconds"));
   if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 &&
-      (value > 9 || PrecedesDuration(context.previous) || DurationFollows(text.substr(end))) &&
+      (value > 9 || IsOfKind(context.previous, "before-seconds") ||
+       DurationFollows(text.substr(end))) &&
       !decade && (value < 60 || value % 10 == 0)) {
     reading.Append(numbers.Cardinal(value));
     reading.Append(context.article && NounFollows(text, end) ? "second" : "seconds");

@@ -7,6 +7,7 @@
 #include "models/text/english/money_reader.h"
 #include "models/text/english/number_words.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/word_range.h"
 
 namespace millrace::models {
@@ -22,8 +23,7 @@ bool EndsAsRange(std::string_view text, size_t end) {
   // "1980s-1990s".
   const bool decade = last == 's' && end >= 3 && IsAsciiDigit(text[end - 2]);
   // "1/4-1/2 inch", "1½-2 cups".
-  size_t part = end;
-  while (part > 0 && end - part < 3 && IsAsciiDigit(text[part - 1])) --part;
+  const size_t part = DigitsBegin(text, end, 3);
   // "A 1/4-20 thread" has twenty of them in an inch.
   const size_t threads = DigitsEnd(text.substr(0, end + 4), std::min(end + 1, text.size()));
   const bool screw = threads == end + 3 && ByteAt(text, threads) != '/';
@@ -55,20 +55,18 @@ bool IsMeasured(std::string_view text, size_t at) {
   }
   if (ByteAt(text, end) == '"') return true;
   if (ByteAt(text, end) == ' ') ++end;
-  return IsOneOf(LettersAt(text, end), "cm", "feet", "ft", "in", "inch", "inches", "m", "meters",
-                 "mm", "px");
+  return IsOfKind(LettersAt(text, end), "side-unit");
 }
 
 // Returns true if an article is before the first side of a size, and a noun behind the last: "a 4 x
 // 4 truck".
 bool IsSize(std::string_view text, size_t at, size_t second) {
-  size_t begin = at;
-  while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
+  const size_t begin = DigitsBegin(text, at, kMaxOperandBytes);
   const std::string_view before = text.substr(0, begin);
   if (before.ends_with('M')) return true;  // a screw of "M4 x 12"
   const bool article = before == "A " || before.ends_with(" a ") || before.ends_with(" an ") ||
                        before.ends_with(" the ");
-  const size_t end = DigitsEnd(text.substr(0, second + kMaxOperandBytes), second);
+  const size_t end = DigitsEnd(text, second, kMaxOperandBytes);
   // "5 x 7 print".
   return (article && NounFollows(text, end)) ||
          (MeasuredFollows(text, end) && !PluralFollows(text, end));
@@ -76,21 +74,20 @@ bool IsSize(std::string_view text, size_t at, size_t second) {
 
 // Returns true if a number with a point ends there: "4.5".
 bool IsDecimal(std::string_view text, size_t end) {
-  size_t at = end;
-  while (at > 0 && end - at < kMaxOperandBytes && IsAsciiDigit(text[at - 1])) --at;
+  const size_t at = DigitsBegin(text, end, kMaxOperandBytes);
   return at < end && at > 1 && text[at - 1] == '.' && IsAsciiDigit(text[at - 2]);
 }
 
 // Returns true for the best mark of a rating.
 bool IsScale(std::string_view text, size_t at) {
-  const size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  const size_t end = DigitsEnd(text, at, 4);
   const std::string_view best = text.substr(at, end - at);
   return best == "4" || best == "5" || best == "10" || best == "100";
 }
 
 // Returns true for a time of the day or a percentage, as the end of a range with spaces.
 bool IsTimeOrPercentage(std::string_view text, size_t at) {
-  size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  size_t end = DigitsEnd(text, at, 4);
   if (end == at || end - at > 3) return false;
   if (ByteAt(text, end) == ':' || ByteAt(text, end) == '%') return true;
   if (ByteAt(text, end) == ' ') ++end;
@@ -102,15 +99,15 @@ bool IsTimeOrPercentage(std::string_view text, size_t at) {
 
 // Returns true for a measured volume, of which a dose is.
 bool IsVolume(std::string_view text, size_t at) {
-  size_t end = DigitsEnd(text.substr(0, at + 4), at);
+  size_t end = DigitsEnd(text, at, 4);
   if (ByteAt(text, end) == ' ') ++end;
   return IsOneOf(LettersAt(text, end), "L", "dL", "mL", "ml");
 }
 
 // Returns true for a year with nothing behind it.
 bool IsYear(std::string_view text, size_t begin) {
-  return DigitsEnd(text.substr(0, begin + 5), begin) == begin + 4 &&
-         (text[begin] == '1' || text[begin] == '2') && !IsAsciiAlnum(ByteAt(text, begin + 4));
+  return DigitsEnd(text, begin, 5) == begin + 4 && (text[begin] == '1' || text[begin] == '2') &&
+         !IsAsciiAlnum(ByteAt(text, begin + 4));
 }
 
 // Returns true if the dash before `second` leads to an end that the number's own reader does not
@@ -119,8 +116,7 @@ bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
   if (BoundsTime(LettersAt(text, second))) return true;
   if (const size_t sign = CurrencySignBytes(text, second))
     return IsAsciiDigit(ByteAt(text, second + sign));
-  size_t begin = at;
-  while (begin > 0 && at - begin < kMaxOperandBytes && IsAsciiDigit(text[begin - 1])) --begin;
+  const size_t begin = DigitsBegin(text, at, kMaxOperandBytes);
   if (begin == 0 || begin == at || !IsAsciiUpper(text[begin - 1]) ||
       (begin > 1 && (IsAsciiAlnum(text[begin - 2]) || text[begin - 2] == '-')) ||
       !IsAsciiDigit(ByteAt(text, second + 1)))
@@ -137,31 +133,22 @@ bool LeadsToEnd(std::string_view text, size_t at, size_t second) {
 std::string_view SpacedHyphen(std::string_view text, size_t at, size_t second) {
   if (IsEquated(text, second)) return "minus";
   constexpr size_t kMaxDigits = 6;
-  size_t begin = at;
-  while (begin > 0 && at - begin < kMaxDigits && IsAsciiDigit(text[begin - 1])) --begin;
-  const size_t end = DigitsEnd(text.substr(0, second + kMaxDigits), second);
+  size_t begin = DigitsBegin(text, at, kMaxDigits);
+  const size_t end = DigitsEnd(text, second, kMaxDigits);
   if (begin == at || (begin > 0 && text[begin - 1] != ' ' && text[begin - 1] != '(')) return {};
   const uint64_t from = ParseDigits(text.substr(begin, at - begin));
   const uint64_t to = ParseDigits(text.substr(second, end - second));
-  const size_t before_end = begin > 0 ? begin - 1 : 0;
-  size_t before_begin = before_end;
-  while (before_begin > 0 && before_end - before_begin < kMaxOperandBytes &&
-         IsAsciiLetter(text[before_begin - 1]))
-    --before_begin;
-  const std::string before = AsciiLower(text.substr(before_begin, before_end - before_begin));
+  const std::string_view name = LettersBefore(text, begin > 0 ? begin - 1 : 0, kMaxOperandBytes);
+  const std::string before = AsciiLower(name);
   const std::string_view behind = text.substr(end);
   const std::string_view after = LettersAt(text, end + (behind.starts_with(' ') ? 1 : 0));
   // "Chapter 3 - 10 ways to win" is a heading.
-  if (IsOneOf(before, "act", "chapter", "day", "episode", "item", "lesson", "level", "part",
-              "question", "scene", "section", "step", "unit", "week"))
-    return {};
-  const bool teams =
-      IsAsciiUpper(ByteAt(text, before_begin)) && IsAsciiUpper(ByteAt(after, 0)) && from < 100;
+  if (IsOfKind(before, "numbered-heading")) return {};
+  const bool teams = IsAsciiUpper(ByteAt(name, 0)) && IsAsciiUpper(ByteAt(after, 0)) && from < 100;
   if (teams || IsOneOf(before, "beat", "drew", "final", "led", "lost", "score", "was", "won"))
     return "to";
-  const bool asked = IsOneOf(before, "calculate", "compute", "equals", "evaluate", "is", "minus",
-                             "plus", "s", "solve", "times");
-  const bool ends = behind.empty() || std::string_view(".?!,;:)").find(behind[0]) != behind.npos;
+  const bool asked = IsOfKind(before, "asks-sum");
+  const bool ends = behind.empty() || IsAmong(".?!,;:)", behind[0]);
   if (IsOneOf(after, "equals", "gives", "is", "makes", "minus", "plus", "times") ||
       (ends && (asked || (before.empty() && from > to))))
     return "minus";
@@ -193,8 +180,7 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
     return Reading{second, {"to"}};
   // Several for a price: "3/$10".
   const size_t price = second + CurrencySignBytes(text, second);
-  size_t count = at;
-  while (count > 0 && at - count < 3 && IsAsciiDigit(text[count - 1])) --count;
+  size_t count = DigitsBegin(text, at, 3);
   if (text[sign] == '/' && !spaced && count < at && (count == 0 || text[count - 1] == ' ') &&
       price > second && IsAsciiDigit(ByteAt(text, price)))
     return Reading{second, {"for"}};

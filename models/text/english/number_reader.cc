@@ -19,6 +19,7 @@
 #include "models/text/english/spoken_code.h"
 #include "models/text/english/time_reader.h"
 #include "models/text/english/version_reader.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/zip_reader.h"
 #include "models/text/unicode.h"
 
@@ -40,11 +41,7 @@ bool IsTaxForm(std::string_view text, const Amount& amount) {
 // "the 2-3 zone".
 bool IsHeightOrFormation(std::string_view text, size_t begin, uint64_t first, uint64_t second,
                          size_t end, const NumberContext& context) {
-  if (context.article && IsListed(LettersAt(text, end + 1),
-                                  "center cornerback count defense forward freshman guard junior "
-                                  "lineman linebacker man pitcher quarterback receiver rookie "
-                                  "senior shortstop sophomore tackle woman zone"))
-    return true;
+  if (context.article && IsOfKind(LettersAt(text, end + 1), "player")) return true;
   if (first < 4 || first > 7 || second > 11) return false;
   const std::string_view before = text.substr(0, begin);
   const std::string_view behind = text.substr(end);
@@ -61,8 +58,7 @@ bool IsRecordInBrackets(std::string_view text, size_t begin, size_t end) {
   if (begin < 2 || text[begin - 1] != '(' || text[begin - 2] != ' ' || ByteAt(text, end) != ')')
     return false;
   const size_t name_end = begin - 2;
-  size_t name = name_end;
-  while (name > 0 && IsAsciiLetter(text[name - 1])) --name;
+  const size_t name = LettersBegin(text, name_end);
   const std::string_view team = text.substr(name, name_end - name);
   if (team.size() < 4 || !IsAsciiUpper(team[0]) || !team.ends_with('s')) return false;
   const std::string_view before = text.substr(0, name);
@@ -91,8 +87,7 @@ bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::stri
   constexpr auto kBehind = std::to_array<std::string_view>(
       {" this season", " last season", " overall", " record", " start", " on the season",
        " on the year", " this year", " at home", " on the road"});
-  const bool stands = IsOneOf(previous, "a", "an", "are", "he's", "is", "she's", "their", "they're",
-                              "to", "was", "we're", "were", "with");
+  const bool stands = IsOfKind(previous, "before-record");
   return stands && std::ranges::any_of(kBehind, [&](std::string_view words) {
            return text.substr(end).starts_with(words);
          });
@@ -123,7 +118,7 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   const bool mixes =
       IsOneOf(context.previous, "dilute", "diluted", "mix", "mixed", "ratio", "scale");
   // "At 2A" is a current where volts are spoken of.
-  const size_t digits_end = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t digits_end = DigitsEnd(text, at, 3);
   const bool current = context.electric && !IsAsciiAlnum(ByteAt(text, digits_end + 1)) &&
                        ByteAt(text, digits_end) == 'A';
   if (auto time = mixes || current ? std::nullopt : ReadTime(numbers_, text, at, context.previous))
@@ -133,7 +128,8 @@ std::optional<Reading> NumberReader::Read(std::string_view text, size_t at,
   if (auto date = dates_.ReadMonthAndDay(text, at, context.previous)) return date;
   if (auto date = dates_.ReadDayMonth(text, at, context.previous)) return date;
   if (auto fraction = ReadFraction(numbers_, text, at, context.previous)) {
-    const bool ratio = std::ranges::find(fraction->words, "over") != fraction->words.end();
+    const bool ratio = std::ranges::any_of(
+        fraction->words, [](const auto& word) { return IsOneOf(word, "out", "over"); });
     TakeMeasure(dialect_, text, !ratio, context.article, *fraction);
     return fraction;
   }
@@ -158,7 +154,7 @@ bool NumberReader::TakePower(std::string_view text, const Amount& amount, Readin
   const bool signs = sign == '-' || sign == '+';
   if (mark != 'e' && mark != 'E') return false;
   const size_t digits = reading.end + (signs ? 2 : 1);
-  const size_t end = DigitsEnd(text.substr(0, digits + 4), digits);
+  const size_t end = DigitsEnd(text, digits, 4);
   if (end == digits || end - digits > 3 || IsAsciiAlnum(ByteAt(text, end))) return false;
   reading.Append(AmountWords(numbers_, amount));
   reading.AppendEach("times ten");
@@ -185,8 +181,10 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
     return reading;
   }
   if (TakeNumberEnding(numbers_, text, amount, context, reading)) return reading;
-  // "5 V, 2 A".
-  if (context.electric && text.substr(amount.end, 2) == " A" &&
+  // "5 V, 2 A", "1.2 A at 5 V".
+  const bool at_voltage =
+      text.substr(amount.end, 6) == " A at " && IsAsciiDigit(ByteAt(text, amount.end + 6));
+  if ((context.electric || at_voltage) && text.substr(amount.end, 2) == " A" &&
       !IsAsciiAlnum(ByteAt(text, amount.end + 2)) && !NounFollows(text, amount.end + 2)) {
     reading.Append(AmountWords(numbers_, amount));
     reading.Append(amount.IsOne() ? "amp" : "amps");
@@ -210,7 +208,10 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
                         amount.whole[0] == '2' && amount.whole[1] > '0' &&
                         IsOneOf(context.previous, "by", "in", "until", "year") &&
                         !IsAsciiAlnum(ByteAt(text, amount.end)) && !NounFollows(text, amount.end);
-  if (far_year) {
+  // The ports of "8080:80".
+  const bool port = amount.whole.size() == 4 && ByteAt(text, amount.end) == ':' &&
+                    IsAsciiDigit(ByteAt(text, amount.end + 1));
+  if (far_year || port) {
     reading.Append(numbers_.Year(static_cast<unsigned>(ParseDigits(amount.whole))));
     return reading;
   }
@@ -256,8 +257,7 @@ Amount NumberReader::TakeRange(std::string_view text, const Amount& amount,
   const bool third = begin > 1 && text[begin - 1] == '-' && IsAsciiDigit(text[begin - 2]);
   const bool both = (amount.whole == "24" && second->whole == "7") || third ||
                     (amount.whole == "9" && second->whole == "11" && context.article) ||
-                    IsOneOf(LettersAt(text, second->end + 1), "bolts", "punch", "screw", "screws",
-                            "split", "tap", "thread", "threads") ||
+                    IsOfKind(LettersAt(text, second->end + 1), "no-range") ||
                     (amount.whole == second->whole && amount.whole.size() > 1);
   // "70-30" shares a whole.
   const bool shares = amount.whole.size() == 2 && second->whole.size() == 2 &&

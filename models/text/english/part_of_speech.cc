@@ -5,6 +5,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/words_around.h"
 
 namespace millrace::models {
@@ -63,8 +64,7 @@ std::string After(std::span<const SpokenWord> words, size_t at) {
 }
 
 bool IsCardinal(std::string_view word) {
-  return word == "two" || word == "three" || word == "four" || word == "five" || word == "six" ||
-         word == "ten" || word == "hundred" || word == "thousand";
+  return IsOneOf(word, "two", "three", "four", "five", "six", "ten", "hundred", "thousand");
 }
 
 // Returns true if one of the words indicates the past.
@@ -72,10 +72,8 @@ bool IndicatesPast(std::span<const SpokenWord> words) {
   constexpr size_t kFarthest = 40;
   for (const SpokenWord& word : words.subspan(0, std::min(words.size(), kFarthest))) {
     const std::string lower = AsciiLower(word.text);
-    if (lower == "yesterday" || lower == "ago" || lower == "last" || lower == "was" ||
-        lower == "were" || lower == "once" || lower == "had" || lower == "then") {
+    if (IsOneOf(lower, "yesterday", "ago", "last", "was", "were", "once", "had", "then"))
       return true;
-    }
   }
   return false;
 }
@@ -116,9 +114,7 @@ bool IsVerbOfPlural(std::span<const SpokenWord> words, size_t at, std::string_vi
   if (before == "police") return word == "suspect" && !after.ends_with("ed");
   const bool plural = IsOneOf(before, "children", "men", "women") ||
                       (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
-                       !before.ends_with("'s") &&
-                       !IsOneOf(before, "always", "arms", "customs", "goods", "news", "perhaps",
-                                "sales", "savings", "sports", "this", "thus", "yes"));
+                       !before.ends_with("'s") && !IsOfKind(before, "singular-in-s"));
   const std::string determiner = at > 1 ? AsciiLower(words[at - 2].text) : "";
   return plural && (at == 1 || kBeforeNoun.Contains(determiner) || IsCardinal(determiner));
 }
@@ -172,9 +168,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
     if (open && IndicatesPast(words)) return PartOfSpeech::kPast;
     // "I read that you left": it was said before.
     const std::string behind = at + 2 < words.size() ? AsciiLower(words[at + 2].text) : "";
-    if (open && after == "that" &&
-        IsOneOf(behind, "a", "he", "his", "i", "it", "she", "the", "their", "there", "they", "we",
-                "you", "your") &&
+    if (open && after == "that" && IsOfKind(behind, "begins-clause") &&
         (at < 2 || !IsOneOf(AsciiLower(words[at - 2].text), "did", "do", "if", "that", "when")))
       return PartOfSpeech::kPast;
   }
@@ -207,10 +201,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (object) {
     // "Let me object", "made me content": an infinitive, or an adjective that sounds like one.
     const std::string cause = at > 1 ? AsciiLower(words[at - 2].text) : "";
-    return IsOneOf(cause, "help", "helped", "helps", "let", "lets", "made", "make", "makes",
-                   "watch")
-               ? PartOfSpeech::kVerb
-               : PartOfSpeech::kUnknown;
+    return IsOfKind(cause, "causes") ? PartOfSpeech::kVerb : PartOfSpeech::kUnknown;
   }
   // "Associate with them", an order.
   if (before.empty() && word.ends_with("ate") &&
@@ -225,8 +216,7 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   // "Prices increase."
   if (before.size() > 3 && before.ends_with('s') && !before.ends_with("ss") &&
       (after.empty() || (kFunctionWords.Contains(after) && after != "of")) &&
-      IsOneOf(word, "alternate", "conflict", "contrast", "decrease", "desert", "increase", "object",
-              "progress", "protest", "rebel", "refuse", "separate"))
+      IsOfKind(word, "verb-of-plural"))
     return PartOfSpeech::kVerb;
   return after.empty() || kFunctionWords.Contains(after) ? PartOfSpeech::kNoun
                                                          : PartOfSpeech::kUnknown;

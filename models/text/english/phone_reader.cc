@@ -3,7 +3,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -125,17 +125,16 @@ bool LooksLikePhone(const Groups& groups, bool international, bool bracketed) {
 
 // Returns true if three digits and a hyphen are at `at`.
 bool IsGroupOfThree(std::string_view text, size_t at) {
-  return DigitsEnd(text.substr(0, at + 4), at) == at + 3 && ByteAt(text, at + 3) == '-';
+  return DigitsEnd(text, at, 4) == at + 3 && ByteAt(text, at + 3) == '-';
 }
 
 // Reads "1-800-FLOWERS", "1-800-GO-FEDEX" and "1-888-555-HELP", and "a 1-800 number".
 std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_view text,
                                       size_t at) {
   const size_t prefix = text.substr(at).starts_with("1-") ? at + 2 : at;
-  const size_t area_end = DigitsEnd(text.substr(0, prefix + 4), prefix);
+  const size_t area_end = DigitsEnd(text, prefix, 4);
   if (prefix > at && area_end == prefix + 3 && text[prefix] >= '8' &&
-      IsOneOf(LettersAt(text, area_end + 1), "call", "calls", "hotline", "line", "lines", "number",
-              "numbers")) {
+      IsOfKind(LettersAt(text, area_end + 1), "behind-area-code")) {
     Reading area{area_end, {"one"}};
     area.Append(numbers.Cardinal(ParseDigits(text.substr(prefix, 3))));
     return area;
@@ -145,7 +144,7 @@ std::optional<Reading> ReadNamedPhone(const NumberWords& numbers, std::string_vi
   const size_t name = prefix + (exchange ? 8 : 4);
   if (!IsAsciiUpper(ByteAt(text, name)) || !IsAsciiUpper(ByteAt(text, name + 1)))
     return std::nullopt;
-  Reading reading{LettersEnd(text.substr(0, name + kMaxBytes), name), {}};
+  Reading reading{LettersEnd(text, name, kMaxBytes), {}};
   while (ByteAt(text, reading.end) == '-' && IsAsciiUpper(ByteAt(text, reading.end + 1)))
     reading.end = LettersEnd(text.substr(0, reading.end + kMaxBytes), reading.end + 1);
   if (IsAsciiDigit(ByteAt(text, reading.end))) return std::nullopt;
@@ -176,7 +175,7 @@ std::optional<Reading> ReadDrawnNumbers(const NumberWords& numbers, std::string_
   size_t count = 0;
   for (; count < kMost; ++count) {
     const size_t begin = reading.end + (count > 0 ? 1 : 0);
-    const size_t end = DigitsEnd(text.substr(0, begin + 3), begin);
+    const size_t end = DigitsEnd(text, begin, 3);
     const uint64_t number = ParseDigits(text.substr(begin, end - begin));
     if (end == begin || number <= last || number > kHighest || text[begin] == '0')
       return std::nullopt;

@@ -84,7 +84,7 @@ std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view te
   size_t begin = at + (braced || stars ? 2 : 1);
   const bool negative = ByteAt(text, begin) == '-';
   if (negative) ++begin;
-  const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+  const size_t end = DigitsEnd(text, begin, kMaxDigits + 1);
   // The charge of an ion: "SO4^2-", "NO3^-", "Ca^{2+}".
   const size_t sign = negative && end == begin ? begin - 1 : end;
   const char charge = ByteAt(text, sign);

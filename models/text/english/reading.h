@@ -28,4 +28,11 @@ struct Reading {
   }
 };
 
+// Returns the reading as words that are separated by single spaces.
+inline Reading ReadAs(size_t end, std::string_view divided) {
+  Reading reading{end, {}};
+  reading.AppendEach(divided);
+  return reading;
+}
+
 }  // namespace millrace::models

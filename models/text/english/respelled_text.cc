@@ -8,8 +8,8 @@
 #include "models/text/ascii.h"
 #include "models/text/english/capitals.h"
 #include "models/text/english/heteronyms.h"
-#include "models/text/english/one_of.h"
 #include "models/text/english/part_of_speech.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/written_words.h"
 
 namespace millrace::models {
@@ -99,13 +99,6 @@ std::string SpellForEspeak(std::string_view letters, bool plural) {
   return mnemonics + "]]";
 }
 
-// Returns true for the possessives of those that espeak-ng reads as words, of which it leaves out
-// the ending.
-bool IsPossessiveOfAcronym(std::string_view word) {
-  return IsOneOf(word, "ASEAN's", "DARPA's", "FIFA's", "IKEA's", "NASA's", "NASDAQ's", "NATO's",
-                 "NOAA's", "OPEC's", "OSHA's", "UEFA's", "UNICEF's");
-}
-
 // Returns true for abbreviations that are spelled in a sentence of capitals, too.
 bool StaysCapital(std::string_view word) {
   return word.find_first_of("AEIOUY") == std::string_view::npos || IsSpelledInCapitals(word);
@@ -136,7 +129,7 @@ std::string Respell(std::span<const SpokenWord> words, size_t at, std::string_vi
     const bool plural = stem.size() < word.text.size() && stem.size() > 1 && capitals >= 2 &&
                         IsAsciiUpper(stem.back()) && stem.size() <= 4;
     if (ReadingOfCapitals(plural ? stem : word.text) == CapitalsReading::kWord ||
-        IsPossessiveOfAcronym(word.text))
+        IsOfKind(word.text, "possessive-of-acronym"))
       return AsciiLower(word.text);
     constexpr size_t kMaxSpelled = 3;
     if (plural && stem.size() > kMaxSpelled && stem.find_first_of("AEIOUY") >= kMaxSpelled)

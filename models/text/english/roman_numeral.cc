@@ -10,18 +10,11 @@
 #include "models/text/english/letter_word.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/rulers_text.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
 
-// Sorted by bytes.
-constexpr std::array<std::string_view, 33> kParts = {
-    "act",     "amendment", "annex",   "appendix", "article",   "book",     "bowl",
-    "canto",   "category",  "chapter", "class",    "clause",    "division", "episode",
-    "exhibit", "figure",    "grade",   "level",    "paragraph", "part",     "phase",
-    "round",   "schedule",  "season",  "section",  "stage",     "table",    "tier",
-    "title",   "type",      "unit",    "volume",   "war"};
-static_assert(std::ranges::is_sorted(kParts));
 constexpr size_t kMaxLetters = 8;
 // Higher numerals have letters that are more often initials or sizes ("XL").
 constexpr unsigned kMaxWithoutPart = 39;
@@ -76,8 +69,7 @@ unsigned YearOf(std::string_view word) {
 // Returns true for words that Roman numerals follow, in lower case: "part", "parts".
 bool CountsInRoman(std::string_view word) {
   if (word.ends_with('s') && word != "class") word.remove_suffix(1);
-  return std::ranges::binary_search(kParts, word) || word == "page" || word == "scene" ||
-         word == "footnote" || word == "gta" || word == "hoboken" || word == "mark";
+  return IsOfKind(word, "numbered-in-roman");
 }
 
 // Returns true if the last words are another numeral of a part and a joint: "Parts II and", "Part
@@ -133,25 +125,20 @@ std::vector<std::string> NumeralWords(const NumberWords& numbers, std::string_vi
   return numbers.Cardinal(value);
 }
 
-bool IsTitle(std::string_view word) {
-  return IsOneOf(AsciiLower(word), "emperor", "empress", "kaiser", "king", "pope", "prince",
-                 "queen", "saint", "sultan", "tsar");
-}
+bool IsTitle(std::string_view word) { return IsOfKind(AsciiLower(word), "title"); }
 
 // Returns true if the letter that ends there is of a name, "Michael V. Smith", and no numeral.
 bool IsInitial(std::string_view text, size_t end, std::span<const SpokenWord> words) {
   if (text.substr(end, 2) != ". " || !IsAsciiUpper(ByteAt(text, end + 2))) return false;
   return (words.size() < 2 || !IsTitle(words[words.size() - 2].text)) &&
-         !IsOneOf(LettersAt(text, end + 2), "A", "After", "An", "And", "At", "But", "He", "Her",
-                  "His", "In", "It", "On", "She", "The", "They", "This", "When");
+         !IsOfKind(LettersAt(text, end + 2), "begins-sentence");
 }
 
 // Returns true if the ruler before is the subject: at the start or behind a title, before a verb.
 bool RulerSpeaks(std::string_view text, size_t at, std::span<const SpokenWord> words) {
   const bool titled = words.size() > 1 && IsTitle(words[words.size() - 2].text);
   if ((words.size() != 1 && !titled) || ByteAt(text, at) != ' ') return false;
-  return IsOneOf(LettersAt(text, at + 1), "became", "came", "died", "had", "is", "married",
-                 "reigned", "ruled", "was");
+  return IsOfKind(LettersAt(text, at + 1), "verb-of-ruler");
 }
 
 // Returns true if the flat or sharp of a chord is before `at`: "♭VII".
@@ -171,15 +158,13 @@ bool CenturyFollows(std::string_view text, size_t at) {
 
 unsigned LowerRomanValue(std::string_view word) {
   if (word.find_first_not_of("ivxl") != std::string_view::npos) return 0;
-  std::string upper(word);
-  for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
   // Single letters but "i" are rather letters.
-  return word.size() == 1 && word != "i" ? 0 : ValueOf(upper);
+  return word.size() == 1 && word != "i" ? 0 : ValueOf(AsciiUpper(word));
 }
 
 std::optional<Reading> ReadRomanRange(const NumberWords& numbers, std::string_view text, size_t at,
                                       std::span<const SpokenWord> words) {
-  if (std::string_view("IVXLivxl").find(text[at]) == std::string_view::npos ||
+  if (!IsAmong("IVXLivxl", text[at]) ||
       RangeDashBytes(text, at + LettersAt(text, at, kMaxLetters + 1).size()) == 0)
     return std::nullopt;
   Reading reading{at, {}};
@@ -187,8 +172,7 @@ std::optional<Reading> ReadRomanRange(const NumberWords& numbers, std::string_vi
   bool upper = false;
   for (size_t next = at;; next = reading.end + RangeDashBytes(text, reading.end)) {
     const std::string_view word = LettersAt(text, next, kMaxLetters + 1);
-    std::string numeral(word);
-    for (char& c : numeral) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    const std::string numeral = AsciiUpper(word);
     if (ValueOf(numeral) == 0) return std::nullopt;
     upper = upper || numeral == word;
     reading.end = next + word.size();
@@ -209,7 +193,7 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
                                           std::span<const SpokenWord> words) {
   // "Stage IIIB", "Type IIa".
   if (word.size() > 1 && !words.empty() && CountsInRoman(AsciiLower(words.back().text)) &&
-      std::string_view("ABCabc").find(word.back()) != std::string_view::npos) {
+      IsAmong("ABCabc", word.back())) {
     const unsigned value = ValueOf(word.substr(0, word.size() - 1));
     if (value > 0 && !IsAsciiAlnum(ByteAt(text, end))) {
       std::vector<std::string> reading = numbers.Cardinal(value);

@@ -11,15 +11,13 @@
 #include "models/text/english/number_context.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/spoken_symbols.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
 
-bool IsTimeZone(std::string_view word) {
-  return IsOneOf(word, "bst", "cest", "cet", "cst", "edt", "est", "gmt", "ist", "mst", "pdt", "pst",
-                 "utc");
-}
+bool IsTimeZone(std::string_view word) { return IsOfKind(word, "time-zone"); }
 
 bool EraOrNumberFollows(std::string_view text, size_t at) {
   const std::string_view rest = text.substr(at);
@@ -87,10 +85,8 @@ std::optional<Reading> ReadInnerDot(std::string_view text, const Sign& sign) {
          !IsAsciiUpper(text[end])) {
     ++end;
   }
-  const size_t capitals = LettersEnd(text.substr(0, sign.end + kMaxExtension + 1), sign.end);
-  const bool file = IsOneOf(text.substr(sign.end, capitals - sign.end), "CSV", "DOC", "DOCX", "EXE",
-                            "GIF", "HTML", "ISO", "JPEG", "JPG", "JS", "MOV", "MP", "PDF", "PNG",
-                            "PPT", "TXT", "WAV", "XLS", "XLSX", "XML", "ZIP");
+  const size_t capitals = LettersEnd(text, sign.end, kMaxExtension + 1);
+  const bool file = IsOfKind(text.substr(sign.end, capitals - sign.end), "file-ending");
   if (file && !IsAsciiLetter(ByteAt(text, capitals))) return Reading{sign.end, {"dot"}};
   if (IsDotOfCode(text, sign.begin)) return Reading{sign.end, {"dot"}};
   if (end == sign.end || end - sign.end > kMaxExtension || IsAsciiAlnum(ByteAt(text, end)))
@@ -134,7 +130,7 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
   // "A 3/4\" bolt" is three quarters of an inch.
   // "Cut to 5 1/2\"." are inches again.
-  const bool ends = rest.empty() || std::string_view(".,;:!?)").find(rest[0]) != rest.npos;
+  const bool ends = rest.empty() || IsAmong(".,;:!?)", rest[0]);
   const bool mixed = ends && std::ranges::any_of(words.subspan(number), [](const SpokenWord& word) {
                        return word.text == "and";
                      });
@@ -158,11 +154,10 @@ std::optional<Reading> ReadDash(std::string_view text, const Sign& sign, std::st
   if ((sign.value == '-' || sign.value == 0x2212) && IsAsciiDigit(follows) && IsTimeZone(before))
     return Reading{sign.end, {"minus"}};
   // "T-10 seconds", "T-5:00".
-  const size_t count_end = DigitsEnd(text.substr(0, sign.end + 4), sign.end);
+  const size_t count_end = DigitsEnd(text, sign.end, 4);
   if (sign.value == '-' && before == "t" && IsAsciiDigit(follows) &&
       (ByteAt(text, count_end) == ':' || text.substr(count_end).starts_with(" and counting") ||
-       IsOneOf(LettersAt(text, count_end + 1), "day", "days", "hours", "minute", "minutes",
-               "seconds", "weeks")))
+       IsOfKind(LettersAt(text, count_end + 1), "countdown-unit")))
     return Reading{sign.end, {"minus"}};
   // "200 BC–AD 300".
   if ((sign.value == '-' || sign.value == 0x2013) &&
@@ -239,8 +234,7 @@ bool EndsGroup(std::string_view text, size_t end) {
     if (c == '(') return variable && number;
     const bool letter = IsAsciiLower(c);
     if (letter && IsAsciiLetter(text[at + 1])) return false;
-    if (!letter && !IsAsciiDigit(c) && std::string_view("+-*/ ").find(c) == std::string_view::npos)
-      return false;
+    if (!letter && !IsAsciiDigit(c) && !IsAmong("+-*/ ", c)) return false;
     variable = variable || letter;
     number = number || !letter;
   }
@@ -269,9 +263,7 @@ bool IsWithinCitation(std::string_view text, size_t colon) {
   if (at == 0 || text[at - 1] != ' ') return false;
   const size_t end = --at;
   while (at > 0 && (IsAsciiLetter(text[at - 1]) || text[at - 1] == '\'')) --at;
-  if (IsOneOf(text.substr(at, end - at), "Chapter", "Koran", "Quran", "Qur'an", "Sura", "Surah",
-              "Verse", "Verses", "chapter", "verse", "verses"))
-    return true;
+  if (IsOfKind(text.substr(at, end - at), "verse")) return true;
   return IsOneOf(text.substr(at, end - at), "ASTM", "BS", "DIN", "EN", "IEC", "IEEE", "ISO") &&
          DigitsEnd(text.substr(0, colon + 6), colon + 1) == colon + 5;
 }
@@ -324,8 +316,7 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
       sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1])) {
     if (IsWithinCitation(text, sign.begin)) return Reading{sign.end, {}};
     // "sha256:9f86".
-    size_t digits = sign.begin;
-    while (digits > 0 && IsAsciiDigit(text[digits - 1])) --digits;
+    const size_t digits = DigitsBegin(text, sign.begin);
     // "docker run -p 8080:80".
     const bool named = (digits > 1 && IsAsciiLower(text[digits - 1])) || sign.begin - digits == 4;
     return Reading{sign.end, {named ? "colon" : "to"}};
@@ -343,7 +334,7 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   // The keys of a telephone: "dial *67", "#31#", "press # to end".
   const bool key = (sign.value == '*' || sign.value == '#') && count == 1;
   const std::string before = context.words.empty() ? "" : AsciiLower(context.words.back().text);
-  const size_t digits_end = DigitsEnd(text.substr(0, sign.end + 8), sign.end);
+  const size_t digits_end = DigitsEnd(text, sign.end, 8);
   const bool pressed =
       (IsOneOf(before, "call", "dial", "enter", "hit", "press") ||
        (IsOneOf(before, "and", "or", "then") && !context.words.empty() &&
@@ -366,12 +357,12 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
   if (sign.value == 0xA7 && count == 2) return Reading{sign.end, {"sections"}};
   // "#A12" and "#A-12" are numbers, too.
   constexpr size_t kMaxLetters = 3;
-  const size_t letters = LettersEnd(text.substr(0, sign.end + kMaxLetters), sign.end);
+  const size_t letters = LettersEnd(text, sign.end, kMaxLetters);
   const size_t digit = letters + (ByteAt(text, letters) == '-' ? 1 : 0);
   const bool code = IsAsciiUpper(follows) && IsAsciiDigit(ByteAt(text, digit));
   const size_t money = CurrencySignBytes(text, sign.end);
   // "Model #: XJ-900".
-  const size_t count_end = DigitsEnd(text.substr(0, sign.end + 8), sign.end);
+  const size_t count_end = DigitsEnd(text, sign.end, 8);
   const bool tag = IsAsciiLetter(ByteAt(text, count_end)) &&
                    IsAsciiLetter(ByteAt(text, count_end + 1)) &&
                    IsAsciiLetter(ByteAt(text, count_end + 2));  // "#2024goals"

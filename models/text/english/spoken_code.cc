@@ -12,6 +12,7 @@
 #include "models/text/english/hex_code.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -24,12 +25,6 @@ bool StatusFollows(std::string_view text, size_t at) {
   std::string rest(text.substr(at, 12));
   for (char& c : rest) c = AsciiLower(c);
   return std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); });
-}
-
-// Returns true for the statuses that servers send, of all the numbers that may count pages.
-bool IsCommonStatus(std::string_view digits) {
-  return IsOneOf(digits, "200", "201", "204", "301", "302", "304", "307", "308", "400", "401",
-                 "403", "404", "405", "409", "410", "422", "429", "500", "502", "503", "504");
 }
 
 // Returns "four oh four", "four hundred" and "four twenty nine".
@@ -45,18 +40,11 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
   return words;
 }
 
-// Returns true for words that a number with hyphens follows which is a name.
-bool NamesHyphenated(std::string_view word) {
-  return IsOneOf(word, "account", "booking", "case", "claim", "confirmation", "invoice", "law",
-                 "member", "model", "number", "order", "policy", "ref", "reference", "reservation",
-                 "serial", "sku", "ticket", "tracking", "imei", "issn", "upc");
-}
-
 // Reads numbers that are names: "dial 911", "ZIP code 10001".
 std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_view text, size_t at,
                                      const NumberContext& context) {
   constexpr size_t kMaxDigits = 8;
-  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t end = DigitsEnd(text, at, kMaxDigits + 1);
   const std::string_view digits = text.substr(at, end - at);
   if (digits.size() < 3 || digits.size() > kMaxDigits) return std::nullopt;
   const char follows = ByteAt(text, end);
@@ -79,7 +67,7 @@ std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_vie
   const bool called = (service && (context.telephone || abroad)) || short_code || dialled;
   // "Reservation 88213", but "order 50000 masks".
   constexpr size_t kLongName = 5;
-  const bool name = digits.size() >= kLongName && NamesHyphenated(context.previous) &&
+  const bool name = digits.size() >= kLongName && IsOfKind(context.previous, "named-by-number") &&
                     !digits.ends_with("000") && !PluralFollows(text, end);
   if (!called && !name && !context.code && !NamesCode(context.previous)) return std::nullopt;
   return Reading{end, numbers.Digits(digits)};
@@ -91,13 +79,13 @@ std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::strin
   constexpr size_t kMaxDigits = 16;
   constexpr size_t kMinDigits = 5;  // "order 3-5" is a range
   const bool numbered = at > 0 && text[at - 1] == '#';
-  if (!numbered && !named && !NamesHyphenated(previous)) return std::nullopt;
+  if (!numbered && !named && !IsOfKind(previous, "named-by-number")) return std::nullopt;
   std::string digits;
   size_t end = at;
   size_t groups = 0;
   do {
     const size_t begin = end + (groups > 0 ? 1 : 0);
-    end = DigitsEnd(text.substr(0, begin + kMaxDigits), begin);
+    end = DigitsEnd(text, begin, kMaxDigits);
     digits += text.substr(begin, end - begin);
     ++groups;
   } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
@@ -117,7 +105,7 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
                                        size_t at) {
   constexpr size_t kMaxDigits = 8;
   constexpr size_t kMaxCode = 24;
-  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t end = DigitsEnd(text, at, kMaxDigits + 1);
   if (at < 3 || text[at - 1] != '-' || end - at < 3 || end - at > kMaxDigits) return std::nullopt;
   const auto is_part = [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c) || c == '-'; };
   size_t begin = at;
@@ -136,23 +124,18 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
   return Reading{end, numbers.Digits(text.substr(at, end - at))};
 }
 
-// Returns true for bodies that number their standards, which are written in capitals.
-bool IsBodyOfStandards(std::string_view word) {
-  return IsOneOf(word, "ansi", "astm", "bs", "din", "en", "etsi", "iec", "iso", "jis", "nf", "sae",
-                 "ul");
-}
-
 // Reads the parts and the year of "EN 60601-1:2006" and "BS EN 1991-1-1".
 std::optional<Reading> ReadStandard(const NumberWords& numbers, std::string_view text, size_t at,
                                     std::string_view previous) {
-  if (at < 3 || !IsAsciiUpper(text[at - 2]) || text[at - 1] != ' ' || !IsBodyOfStandards(previous))
+  if (at < 3 || !IsAsciiUpper(text[at - 2]) || text[at - 1] != ' ' ||
+      !IsOfKind(previous, "body-of-standards"))
     return std::nullopt;
   constexpr size_t kMaxDigits = 6;
   constexpr size_t kYear = 4;
   Reading reading{at, {}};
   size_t parts = 0;
   for (size_t begin = at;; ++parts) {
-    const size_t end = DigitsEnd(text.substr(0, begin + kMaxDigits + 1), begin);
+    const size_t end = DigitsEnd(text, begin, kMaxDigits + 1);
     if (end == begin || end - begin > kMaxDigits) break;
     const std::string_view digits = text.substr(begin, end - begin);
     const char joint = parts == 0 ? ' ' : text[begin - 1];
@@ -175,13 +158,11 @@ std::optional<Reading> ReadStandard(const NumberWords& numbers, std::string_view
 std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_view text, size_t at,
                                        std::string_view previous) {
   const bool lettered = at > 1 && text[at - 1] == '-' && IsAsciiUpper(text[at - 2]);
-  if (!lettered && !IsOneOf(previous, "case", "decision", "directive", "file", "law", "number",
-                            "order", "regulation", "resolution"))
-    return std::nullopt;
+  if (!lettered && !IsOfKind(previous, "numbered-document")) return std::nullopt;
   constexpr size_t kMaxDigits = 4;
-  const size_t slash = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t slash = DigitsEnd(text, at, kMaxDigits + 1);
   const size_t second = slash + 1;
-  size_t end = DigitsEnd(text.substr(0, second + kMaxDigits + 1), second);
+  size_t end = DigitsEnd(text, second, kMaxDigits + 1);
   if (slash == at || ByteAt(text, slash) != '/' || end == second || IsAsciiAlnum(ByteAt(text, end)))
     return std::nullopt;
   const auto append = [&](std::string_view digits, Reading& reading) {
@@ -204,7 +185,7 @@ std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_v
 // Reads "runway 27L" as "two seven left".
 std::optional<Reading> ReadRunway(const NumberWords& numbers, std::string_view text, size_t at,
                                   std::string_view previous) {
-  const size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t end = DigitsEnd(text, at, 3);
   // "Runway: 18 mos".
   if ((previous != "runway" && previous != "runways") || end == at || end > at + 2 ||
       text.substr(0, at).ends_with(": "))
@@ -234,23 +215,20 @@ std::optional<Reading> ReadModel(const NumberWords& numbers, std::string_view te
         reading.Append(std::string(1, static_cast<char>(std::toupper(text[i]))) + ".");
     return reading;
   }
-  const size_t end = DigitsEnd(text.substr(0, at + kDigits + 1), at);
+  const size_t end = DigitsEnd(text, at, kDigits + 1);
   if (end != at + kDigits || text[at] != '7' || text[at + 2] != '7') return std::nullopt;
   const size_t variant = end + 1;
   const bool has_variant = ByteAt(text, end) == '-' &&
-                           DigitsEnd(text.substr(0, variant + kDigits + 1), variant) == end + 4 &&
+                           DigitsEnd(text, variant, kDigits + 1) == end + 4 &&
                            text.substr(variant + 1, 2) == "00";
   const bool ends =
-      end >= text.size() || (std::string_view(".,;:!?)").find(text[end]) != text.npos &&
-                             !IsAsciiDigit(ByteAt(text, end + 1)));
+      end >= text.size() || (IsAmong(".,;:!?)", text[end]) && !IsAsciiDigit(ByteAt(text, end + 1)));
   const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
-  const bool named =
-      plural || text.substr(end).starts_with(" MAX") ||
-      (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end))) ||
-      (IsOneOf(previous, "a", "the") &&
-       (!NounFollows(text, end) || IsOneOf(LettersAt(text, end + 1), "aircraft", "airliner",
-                                           "flight", "freighter", "jet", "pilot", "plane")) &&
-       (ends || ByteAt(text, end) == ' ' || ByteAt(text, end) == '\''));
+  const bool named = plural || text.substr(end).starts_with(" MAX") ||
+                     (previous == "boeing" && !IsAsciiAlnum(ByteAt(text, end))) ||
+                     (IsOneOf(previous, "a", "the") &&
+                      (!NounFollows(text, end) || IsOfKind(LettersAt(text, end + 1), "aircraft")) &&
+                      (ends || ByteAt(text, end) == ' ' || ByteAt(text, end) == '\''));
   if (!has_variant && !named) return std::nullopt;
   Reading reading{end, numbers.Cardinal(7)};
   reading.Append(text[at + 1] == '0' ? std::vector<std::string>{"oh", "seven"}
@@ -271,17 +249,16 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
                                         size_t at, std::string_view previous) {
   const bool pointed = ByteAt(text, at) == '.';
   const size_t begin = at + (pointed ? 1 : 0);
-  const size_t end = DigitsEnd(text.substr(0, begin + 5), begin);
+  const size_t end = DigitsEnd(text, begin, 5);
   const std::string_view digits = text.substr(begin, end - begin);
   const uint64_t value = ParseDigits(digits);
   if (pointed) {
-    const bool caliber =
-        digits.size() == 2 &&
-        IsOneOf(AsciiLower(LettersAt(text, end + 1)), "ammo", "bullet", "bullets", "cal", "caliber",
-                "calibre", "handgun", "magnum", "pistol", "revolver", "rifle", "rounds", "special");
-    const bool average = digits.size() == 3 && IsOneOf(previous, "bat", "bats", "batted", "batting",
-                                                       "hit", "hits", "hitting");
-    if (caliber) return Reading{end, numbers.Cardinal(value)};
+    const bool caliber = (digits.size() == 2 || digits.size() == 3) &&
+                         IsOfKind(AsciiLower(LettersAt(text, end + 1)), "gun");
+    const bool average = digits.size() == 3 && IsOfKind(previous, "bats");
+    if (caliber)
+      return Reading{end,
+                     digits.size() == 2 ? numbers.Cardinal(value) : StatusWords(numbers, value)};
     if (average) return Reading{end, StatusWords(numbers, value)};
     // "A .300 hitter".
     if (digits.size() == 3 && IsOneOf(LettersAt(text, end + 1), "average", "batter", "hitter"))
@@ -303,11 +280,16 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   const std::string_view before = text.substr(0, begin);
   const bool road = before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
   // "A 529 plan", "take the 405".
-  const bool plan = digits == "529" && IsOneOf(LettersAt(text, end + 1), "account", "accounts",
-                                               "plan", "plans", "savings");
+  const bool plan = digits == "529" && IsOfKind(LettersAt(text, end + 1), "plan");
+  const bool taken =
+      std::ranges::any_of(std::to_array<std::string_view>(
+                              {" off the ", " on the ", "ake the ", "aking the ", "took the "}),
+                          [before](auto words) { return before.ends_with(words); });
+  const std::string_view way = LettersAt(text, end + 1);
+  const bool led = taken && IsOneOf(way, "east", "freeway", "north", "south", "west");
   const bool freeway = previous == "the" && digits.size() == kHundreds && digits[1] == '0' &&
-                       digits[2] != '0' && !NounFollows(text, end) && ByteAt(text, end) != '.' &&
-                       ByteAt(text, end) != ',';
+                       digits[2] != '0' && (led || !NounFollows(text, end)) &&
+                       (taken || !IsAmong(".,", ByteAt(text, end)));
   if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
       (standard || flight || road || plan || freeway))
     return Reading{end, StatusWords(numbers, value)};
@@ -324,16 +306,10 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
       return Reading{end, StatusWords(numbers, value)};
   }
   // The company, but "3M users" are three million.
-  constexpr std::string_view kOfCompany =
-      "Co Command Company Corp Corporation adhesive adhesives agreed announced expects filter "
-      "filters makes mask masks products reported reports respirator said says sells settled share "
-      "shares stock tape";
   if (digits == "3" && text.substr(end).starts_with('M') && !IsAsciiAlnum(ByteAt(text, end + 1)) &&
       (IsApostrophe(DecodeAt(text, end + 1).value) ||
-       (ByteAt(text, end + 1) == ' ' && IsListed(LettersAt(text, end + 2), kOfCompany)) ||
-       (!NounFollows(text, end + 1) &&
-        (previous.empty() || IsOneOf(previous, "at", "buy", "bought", "for", "join", "joined",
-                                     "like", "sued", "via")))))
+       (ByteAt(text, end + 1) == ' ' && IsOfKind(LettersAt(text, end + 2), "behind-company")) ||
+       (!NounFollows(text, end + 1) && (previous.empty() || IsOfKind(previous, "before-company")))))
     return Reading{end + 1, {"three", "M."}};
   // Capitals without a vowel before four digits.
   if (digits.size() != 4 || begin < 3 || text[begin - 1] != ' ' || digits[0] < '2' ||
@@ -353,7 +329,7 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
 std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::string_view text,
                                            size_t at, std::string_view previous) {
   constexpr size_t kMaxDigits = 5;
-  const size_t end = DigitsEnd(text.substr(0, at + kMaxDigits + 1), at);
+  const size_t end = DigitsEnd(text, at, kMaxDigits + 1);
   const std::string_view digits = text.substr(at, end - at);
   const char follows = ByteAt(text, end);
   if (digits.size() < 3 || digits.size() > kMaxDigits || IsAsciiAlnum(follows) || follows == '%' ||
@@ -369,24 +345,20 @@ std::optional<Reading> ReadProgrammersCode(const NumberWords& numbers, std::stri
   if ((previous == "port" || previous == "ports") && !digits.ends_with("00"))
     return Reading{end, numbers.Digits(digits)};
   // "It returns a 404."
-  const bool alone =
-      IsCommonStatus(digits) && !digits.ends_with("00") && previous == "a" &&
-      (follows == '\0' || std::string_view(",.;:!?)").find(follows) != std::string_view::npos);
-  const bool returned = IsCommonStatus(digits) && !PluralFollows(text, end) &&
+  const bool alone = IsOfKind(digits, "common-status") && !digits.ends_with("00") &&
+                     previous == "a" && (follows == '\0' || IsAmong(",.;:!?)", follows));
+  const bool returned = IsOfKind(digits, "common-status") && !PluralFollows(text, end) &&
                         IsOneOf(previous, "returned", "returning", "returns");
   const bool named = alone || returned || previous == "http" || previous == "https" ||
                      previous == "status" || previous == "error" ||
-                     (IsCommonStatus(digits) && StatusFollows(text, end));
+                     (IsOfKind(digits, "common-status") && StatusFollows(text, end));
   if (!named || digits.size() != 3 || digits[0] < '1' || digits[0] > '5') return std::nullopt;
   return Reading{end, StatusWords(numbers, ParseDigits(digits))};
 }
 
 }  // namespace
 
-bool NamesCode(std::string_view word) {
-  return IsOneOf(word, "code", "ext", "extension", "passcode", "password", "pin", "postcode", "qnh",
-                 "squawk", "zip", "otp");
-}
+bool NamesCode(std::string_view word) { return IsOfKind(word, "code"); }
 
 std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::string_view text,
                                              size_t at) {

@@ -1,7 +1,12 @@
 #include "models/text/english/spoken_symbols.h"
 
+#include <unordered_map>
+
+#include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/english/symbols_text.h"
 #include "models/text/sign_names.h"
+#include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
@@ -9,72 +14,6 @@ namespace {
 constexpr SignName<std::string_view> kPauseMarks[] = {
     {U";；", ";"}, {U":：", ":"}, {U",、，", ","}, {U".。", "."}, {U"!！", "!"}, {U"?？", "?"},
     {U"–—―", "—"}, {U"…", "…"},   {U"([{", "("},   {U")]}", ")"}, {U"“„«", "“"}, {U"”»", "”"}};
-
-constexpr SignName<std::string_view> kSymbolNames[] = {{U"&∧", "and"},
-                                                       {U"+", "plus"},
-                                                       {U"=", "equals"},
-                                                       {U"@", "at"},
-                                                       {U"%", "percent"},
-                                                       {U"<", "less than"},
-                                                       {U">", "greater than"},
-                                                       {U"$", "dollar"},
-                                                       {U"\\", "backslash"},
-                                                       {U"¢", "cents"},
-                                                       {U"£", "pound"},
-                                                       {U"§", "section"},
-                                                       {U"©", "copyright"},
-                                                       {U"°", "degrees"},
-                                                       {U"®", "registered"},
-                                                       {U"±", "plus or minus"},
-                                                       {U"²", "squared"},
-                                                       {U"³", "cubed"},
-                                                       {U"×", "times"},
-                                                       {U"÷", "divided by"},
-                                                       {U"€", "euro"},
-                                                       {U"−", "minus"},
-                                                       {U"™", "trademark"},
-                                                       {U"‰", "per thousand"},
-                                                       {U"₿", "bitcoin"},
-                                                       {U"№", "number"},
-                                                       {U"∑", "the sum"},
-                                                       {U"√", "the square root of"},
-                                                       {U"∛", "the cube root of"},
-                                                       {U"∜", "the fourth root of"},
-                                                       {U"∞", "infinity"},
-                                                       {U"∫", "the integral"},
-                                                       {U"¶", "paragraph"},
-                                                       {U"℃", "degrees celsius"},
-                                                       {U"℉", "degrees fahrenheit"},
-                                                       {U"ℂ", "the complex numbers"},
-                                                       {U"ℕ", "the natural numbers"},
-                                                       {U"ℚ", "the rational numbers"},
-                                                       {U"ℝ", "the real numbers"},
-                                                       {U"ℤ", "the integers"},
-                                                       {U"∀", "for all"},
-                                                       {U"∂", "partial"},
-                                                       {U"∃", "there is"},
-                                                       {U"∅", "the empty set"},
-                                                       {U"∈", "is in"},
-                                                       {U"∉", "is not in"},
-                                                       {U"∩", "intersection"},
-                                                       {U"∪", "union"},
-                                                       {U"∨", "or"},
-                                                       {U"¬", "not"},
-                                                       {U"⊂", "is a subset of"},
-                                                       {U"≡", "is identical to"},
-                                                       {U"∝", "is proportional to"},
-                                                       {U"∠", "angle"},
-                                                       {U"⊥", "is perpendicular to"},
-                                                       {U"∥", "is parallel to"},
-                                                       {U"△", "triangle"},
-                                                       {U"∴", "therefore"},
-                                                       {U"≈", "is about"},
-                                                       {U"≠", "is not equal to"},
-                                                       {U"⌘", "command"},
-                                                       {U"⌥", "option"},
-                                                       {U"⇧", "shift"},
-                                                       {U"≤", "less than or equal to"},
-                                                       {U"≥", "greater than or equal to"}};
 
 // Returns true for most of what a text has, so that it is not looked for in the tables.
 bool IsPlain(char32_t c) { return c == ' ' || (c < 0x80 && IsAsciiAlnum(static_cast<char>(c))); }
@@ -91,7 +30,14 @@ std::string_view SymbolName(char32_t c, bool before_digit) {
   if (IsPlain(c)) return {};
   if (c == '#') return before_digit ? "number" : "hashtag";
   if (c == '~') return before_digit ? "about" : "";
-  return NameOfSign(kSymbolNames, c);
+  static const auto& names = *new auto([] {
+    std::unordered_map<char32_t, std::string_view> all;
+    for (const auto& [sign, name] : ReadTable<2>(kSymbolsText))
+      all.emplace(DecodeAt(sign, 0).value, name);
+    return all;
+  }());
+  const auto found = names.find(c);
+  return found == names.end() ? std::string_view() : found->second;
 }
 
 }  // namespace millrace::models

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "models/text/ascii.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -13,46 +13,15 @@ constexpr size_t kMaxMarksBytes = 12;
 
 // Notes what a word in small letters says of the numbers behind it.
 void Note(std::string_view word, ContextSoFar& so_far) {
-  const auto any = [word](bool& flag, const auto&... words) {
-    flag = flag || IsOneOf(word, words...);
-  };
-  switch (word.empty() ? '\0' : word.front()) {
-    case 'c':
-      any(so_far.calling, "call", "called", "calling", "calls");
-      return any(so_far.isotopes, "carbon");
-    case 'd':
-      any(so_far.calling, "dial", "dialed", "dialing");
-      any(so_far.versions, "downgrade", "downgraded");
-      return any(so_far.isotopes, "dating");
-    case 'e':
-      return any(so_far.calling, "emergency");
-    case 'f':
-      return any(so_far.calling, "fax");
-    case 'i':
-      so_far.isotopes = so_far.isotopes || word.starts_with("isotop");
-      return;
-    case 'm':
-      return any(so_far.report, "metar");
-    case 'p':
-      return any(so_far.calling, "phone");
-    case 'r':
-      any(so_far.versions, "release", "releases");
-      return any(so_far.isotopes, "radiocarbon");
-    case 's':
-      return any(so_far.report, "speci");
-    case 't':
-      any(so_far.calling, "tel", "telephone", "text");
-      return any(so_far.report, "taf");
-    case 'u':
-      return any(so_far.versions, "upgrade", "upgraded", "upgrading");
-    case 'v':
-      any(so_far.electric, "volt", "volts");
-      return any(so_far.versions, "version", "versions");
-    case 'w':
-      return any(so_far.electric, "watt", "watts");
-    default:
-      return;
-  }
+  using Topic = std::pair<std::string_view, bool ContextSoFar::*>;
+  constexpr Topic kTopics[] = {{"calling", &ContextSoFar::calling},
+                               {"electric", &ContextSoFar::electric},
+                               {"isotopes", &ContextSoFar::isotopes},
+                               {"report", &ContextSoFar::report},
+                               {"versions", &ContextSoFar::versions}};
+  const auto spoken = FindSpoken(word, "topic");
+  if (!spoken) return;
+  for (const auto& [name, noted] : kTopics) so_far.*noted = so_far.*noted || *spoken == name;
 }
 
 }  // namespace

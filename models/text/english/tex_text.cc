@@ -161,7 +161,7 @@ class Writer {
     if (command.empty()) {
       // "\," is a space, "\%" a sign.
       const char sign = ByteAt(source_, at + 1);
-      const bool shown = std::string_view("{}%$#&_").find(sign) != std::string_view::npos;
+      const bool shown = IsAmong("{}%$#&_", sign);
       Add(shown ? source_.substr(at + 1, 1) : std::string_view(" "), at);
       return std::min(at + (static_cast<unsigned char>(sign) < 0x80 ? 2 : 1), end);
     }

@@ -40,6 +40,7 @@
 #include "models/text/english/version_reader.h"
 #include "models/text/english/weather_report.h"
 #include "models/text/english/web_reader.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/english/word_range.h"
 #include "models/text/english/zip_reader.h"
 #include "models/text/folded_text.h"
@@ -50,10 +51,7 @@ namespace millrace::models {
 namespace {
 
 // Returns true for short forms that begin with an apostrophe.
-bool IsClipped(std::string_view word) {
-  return IsOneOf(AsciiLower(word), "bout", "cause", "em", "n", "round", "s", "til", "tis", "twas",
-                 "tween");
-}
+bool IsClipped(std::string_view word) { return IsOfKind(AsciiLower(word), "clipped"); }
 
 // Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
 // or only as far as it then takes.
@@ -169,8 +167,7 @@ class Walk {
     if (!reading) return false;
     // "From 31E to 8A": no unit is written so.
     const char letter = ByteAt(text_, reading->end);
-    const bool named = std::string_view("BDEGHK").find(letter) != std::string_view::npos &&
-                       !IsAsciiAlnum(ByteAt(text_, reading->end + 1));
+    const bool named = IsAmong("BDEGHK", letter) && !IsAsciiAlnum(ByteAt(text_, reading->end + 1));
     if (IsAsciiUpper(letter) && (context.label || named)) spoken_.NoteLabel();
     if (IsVersioned(previous)) spoken_.NoteVersion();
     number_end_ = reading->end;
@@ -308,6 +305,10 @@ class Walk {
       return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
     }
     const std::string_view behind = text_.substr(at_ + 1);
+    // "Thx, u 2!"
+    if (text_[at_] == '2' && IsOneOf(Previous(), "u", "you") && !IsAsciiAlnum(ByteAt(behind, 0)) &&
+        (behind.size() < 2 || !IsAsciiAlnum(behind[1])) && chat_end_ != text_.npos)
+      return TakeReading(Reading{at_ + 1, {"too"}});
     // "Works 4 me", "tickets 4 u", in a chat "r u coming 2 the party".
     const std::string_view next = LettersAt(behind, 1);
     const bool given =
@@ -343,7 +344,7 @@ class Walk {
 
   void TakeApostrophe(const CodePoint& c) {
     const size_t next = at_ + c.bytes;
-    const size_t letters = LettersEnd(text_.substr(0, next + 6), next);
+    const size_t letters = LettersEnd(text_, next, 6);
     const std::string_view word = text_.substr(next, letters - next);
     // "COVID-19's".
     if (at_ == number_end_ && !words().empty() && word == "s" &&

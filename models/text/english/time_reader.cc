@@ -2,6 +2,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -49,7 +50,7 @@ void AppendTenths(const NumberWords& numbers, std::string_view text, size_t end,
 // Reads "5p", an hour with one letter of its half of the day.
 std::optional<Reading> ReadHourWithLetter(const NumberWords& numbers, std::string_view text,
                                           size_t at) {
-  size_t end = DigitsEnd(text.substr(0, at + 3), at);
+  size_t end = DigitsEnd(text, at, 3);
   const uint64_t hour = ParseDigits(text.substr(at, end - at));
   const std::string_view half = hour >= 1 && hour <= 12 && ByteAt(text, end) != ' '
                                     ? TakeHalf(text, end, /*minutes=*/true)
@@ -67,17 +68,11 @@ bool IsTimeOfSubtitle(std::string_view text, size_t at, size_t comma) {
          (text.substr(0, at).ends_with("--> ") || text.substr(comma + 4).starts_with(" -->"));
 }
 
-// Returns true for words before a time that something took: "it took 1:02:33".
-bool PrecedesDuration(std::string_view word) {
-  return IsOneOf(word, "clocked", "for", "in", "lasted", "lasts", "of", "ran", "run", "runtime",
-                 "sub", "took", "takes", "time", "under", "within");
-}
-
 }  // namespace
 
 std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_view text,
                                         size_t at, std::string_view previous) {
-  const size_t end = DigitsEnd(text.substr(0, at + 5), at);
+  const size_t end = DigitsEnd(text, at, 5);
   if (end != at + 4 || IsAsciiAlnum(ByteAt(text, end))) return std::nullopt;
   // "1800 hrs" are no years.
   const bool hundreds = text.substr(end).starts_with(" hrs") && text.substr(at + 2, 2) == "00";
@@ -99,7 +94,7 @@ std::optional<Reading> ReadMilitaryTime(const NumberWords& numbers, std::string_
 
 std::optional<Reading> ReadHourAndMinute(const NumberWords& numbers, std::string_view text,
                                          size_t at, std::string_view previous) {
-  const size_t mark = DigitsEnd(text.substr(0, at + 3), at);
+  const size_t mark = DigitsEnd(text, at, 3);
   const int minute = TwoDigits(text, mark + 1);
   if (mark == at || mark - at > 2 || ByteAt(text, mark) != 'h' || minute < 0 ||
       IsAsciiAlnum(ByteAt(text, mark + 3)))
@@ -119,7 +114,7 @@ std::optional<Reading> ReadHourAndMinute(const NumberWords& numbers, std::string
 
 std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view text, size_t at,
                                 std::string_view previous) {
-  const size_t digits = DigitsEnd(text.substr(0, at + 3), at) - at;
+  const size_t digits = DigitsEnd(text, at, 3) - at;
   if (digits == 0 || digits > 2) return std::nullopt;
   const auto hour = static_cast<unsigned>(ParseDigits(text.substr(at, digits)));
   Reading reading{at + digits, numbers.Cardinal(hour)};
@@ -155,6 +150,12 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
     return std::nullopt;
   }
   reading.end += 3;
+  // The clock of a game: "0:32 left".
+  if (hour == 0 && digits == 1 && IsOneOf(LettersAt(text, reading.end + 1), "left", "remaining")) {
+    reading.words = numbers.Cardinal(static_cast<uint64_t>(minute));
+    reading.Append(minute == 1 ? "second" : "seconds");
+    return reading;
+  }
   int second = -1;
   if (ByteAt(text, reading.end) == ':') {
     second = TwoDigits(text, reading.end + 1);
@@ -171,7 +172,7 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
        DigitsEnd(text.substr(0, tenths + 5), tenths + 1) == tenths + 4) ||
       (ByteAt(text, tenths) == '.' && IsAsciiDigit(ByteAt(text, tenths + 1))))
     tenths = DigitsEnd(text.substr(0, tenths + 5), tenths + 1);
-  if (second >= 0 && !logged && PrecedesDuration(previous)) {
+  if (second >= 0 && !logged && IsOfKind(previous, "before-duration")) {
     const auto append = [&](int count, std::string_view unit, bool whole) {
       if (count == 0 && whole) return;
       reading.Append(numbers.Cardinal(static_cast<uint64_t>(count)));

@@ -13,10 +13,13 @@ std::optional<Unit> FindUnitOfNoun(std::string_view text, size_t at, size_t end,
   const size_t space = end + (ByteAt(text, end) == '.' ? 1 : 0);
   if (ByteAt(text, space) != ' ') return std::nullopt;
   const std::string_view noun = LettersAt(text, space + 1);
+  // "1.5T of debt", but "2 c. of flour".
+  const std::string_view whole = noun == "of" ? LettersAt(text, space + 4) : noun;
   static const WordTable<5> units(kUnitsOfNounsText);
   for (const auto& [letters, joint, singular, plural, nouns] :
        units.FindAll(text.substr(at, end - at))) {
-    if (joint != (spaced ? "joined" : "spaced") && IsListed(noun, nouns))
+    if (joint != (spaced ? "joined" : "spaced") &&
+        (IsListed(noun, nouns) || IsListed(whole, nouns)))
       return Unit{std::string(singular), std::string(plural)};
   }
   return std::nullopt;

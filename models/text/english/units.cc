@@ -1,27 +1,16 @@
 #include "models/text/english/units.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/core/embedded_table.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/unit_prefixes_text.h"
 #include "models/text/english/unit_symbols_text.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
-
-constexpr std::string_view PrefixName(std::string_view prefix) {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "Eexa",  "Ggiga",  "Kkilo", "Mmega",  "Ppeta", "Ttera", "ccenti",
-      "ddeci", "hhecto", "kkilo", "mmilli", "nnano", "ppico"};
-  if (prefix == "µ") return "micro";
-  for (const std::string_view name : kNames) {
-    if (name.starts_with(prefix)) return name.substr(1);
-  }
-  return {};
-}
 
 // "beat per minute" becomes "beats per minute".
 Unit WithPlural(std::string singular, std::string plural) {
@@ -45,7 +34,7 @@ std::optional<Unit> FindSimple(std::string_view symbol, bool spaced) {
   if (unit == nullptr) return std::nullopt;
   const auto& [written, unit_name, prefixes, plural] = *unit;
   if (prefix.empty() || prefixes.find(prefix) == prefixes.npos) return std::nullopt;
-  const std::string name(PrefixName(prefix));
+  const std::string name(FindSpoken(prefix, "unit-prefix").value_or(""));
   return WithPlural(name + std::string(unit_name),
                     plural.empty() ? "" : name + std::string(plural));
 }
@@ -109,12 +98,6 @@ std::optional<Unit> FindProduct(std::string_view symbol) {
               (divides ? first->plural : first->singular) + " " + last->plural};
 }
 
-// Returns true for what an amount may be per that is written out: "2 kWh/day".
-bool IsPeriod(std::string_view word) {
-  return IsOneOf(word, "capita", "day", "hour", "household", "minute", "month", "night", "person",
-                 "serving", "side", "pixel", "second", "shift", "unit", "week", "year");
-}
-
 void SpellAsBritish(std::string& words) {
   for (const std::string_view american : {"meter", "liter"}) {
     for (size_t at = 0; (at = words.find(american, at)) != std::string::npos; ++at)
@@ -139,7 +122,8 @@ std::optional<Unit> FindUnit(std::string_view symbol, bool spaced, EnglishDialec
     std::string_view divisor = symbol.substr(slash + 1);
     if (divisor.starts_with('(') && divisor.ends_with(')'))
       divisor = divisor.substr(1, divisor.size() - 2);
-    const auto below = IsPeriod(divisor) ? Unit{std::string(divisor), {}} : FindProduct(divisor);
+    const auto below =
+        IsOfKind(divisor, "per") ? Unit{std::string(divisor), {}} : FindProduct(divisor);
     if (!below) return std::nullopt;
     unit->singular += " per " + below->singular;
     unit->plural += " per " + below->singular;

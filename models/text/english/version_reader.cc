@@ -7,6 +7,7 @@
 #include "models/text/english/amount.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -14,12 +15,13 @@ namespace {
 // Reads "Python 3.10" as "three point ten".
 std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_view text,
                                         size_t at, const NumberContext& context) {
-  const bool named = IsVersioned(context.previous);
+  const bool section = IsOneOf(context.previous, "rule", "section", "sections");
+  const bool named = section || IsVersioned(context.previous);
   if (!named && !context.versions) return std::nullopt;
-  const size_t point = DigitsEnd(text.substr(0, at + 4), at);
+  const size_t point = DigitsEnd(text, at, 4);
   if (point == at || ByteAt(text, point) != '.') return std::nullopt;
   const size_t end = DigitsEnd(text.substr(0, point + 4), point + 1);
-  if (end != point + 3 || IsAsciiAlnum(ByteAt(text, end)) || text[point + 1] == '0')
+  if (end != point + 3 || (IsAsciiAlnum(ByteAt(text, end)) && !section) || text[point + 1] == '0')
     return std::nullopt;
   // "The release of 1.25 tons".
   if (!named && (ByteAt(text, end) == '%' || NounFollows(text, end))) return std::nullopt;
@@ -31,20 +33,12 @@ std::optional<Reading> ReadNamedVersion(const NumberWords& numbers, std::string_
 
 }  // namespace
 
-bool IsVersioned(std::string_view word) {
-  constexpr std::array<std::string_view, 28> kVersioned = {
-      "android",    "chrome",  "clang", "cuda",   "debian", "django", "fedora",
-      "firefox",    "gcc",     "go",    "golang", "ios",    "java",   "kernel",
-      "kubernetes", "linux",   "macos", "mysql",  "node",   "php",    "python",
-      "pytorch",    "release", "ruby",  "rust",   "swift",  "ubuntu", "version"};
-  return std::ranges::find(kVersioned, word) != kVersioned.end();
-}
+bool IsVersioned(std::string_view word) { return IsOfKind(word, "versioned"); }
 
 bool BeginsVersion(std::string_view text, size_t at) {
   if (text[at] != 'v' || !IsAsciiDigit(ByteAt(text, at + 1))) return false;
   // "A v8 engine".
-  return !IsOneOf(LettersAt(text, DigitsEnd(text, at + 1) + 1), "engine", "engines", "motor",
-                  "motors", "swap");
+  return !IsOfKind(LettersAt(text, DigitsEnd(text, at + 1) + 1), "engine");
 }
 
 std::optional<Reading> ReadVersion(const NumberWords& numbers, std::string_view text, size_t at,

@@ -1,33 +1,16 @@
 #include "models/text/english/weather_report.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "models/text/ascii.h"
 #include "models/text/english/letter_word.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 
 std::optional<Reading> ReadReportGroup(const NumberWords& numbers, std::string_view text,
                                        size_t at) {
   constexpr size_t kLongest = 16;
-  using Name = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Name, 15> kNames = {{{"A", "altimeter"},
-                                            {"BKN", "broken"},
-                                            {"FEW", "few"},
-                                            {"FM", "from"},
-                                            {"G", "gusts"},
-                                            {"KT", "knots"},
-                                            {"M", "minus"},
-                                            {"OVC", "overcast"},
-                                            {"P", "more than"},
-                                            {"Q", "Q.N.H."},
-                                            {"SCT", "scattered"},
-                                            {"SM", "statute miles"},
-                                            {"TEMPO", "temporarily"},
-                                            {"V", "to"},
-                                            {"Z", "zulu"}}};
   const std::string_view rest = text.substr(at, kLongest + 1);
   std::string_view group = rest.substr(0, rest.find(' '));
   while (group.ends_with('.') || group.ends_with('=') || group.ends_with(','))
@@ -44,9 +27,8 @@ std::optional<Reading> ReadReportGroup(const NumberWords& numbers, std::string_v
     const size_t digits = DigitsEnd(group, next);
     reading.Append(numbers.Digits(group.substr(next, digits - next)));
     const std::string_view letters = LettersAt(group, digits);
-    const auto* const name = std::ranges::find(kNames, letters, &Name::first);
-    if (name != kNames.end()) {
-      reading.AppendEach(name->second);
+    if (const auto name = FindSpoken(letters, "weather")) {
+      reading.AppendEach(*name);
     } else if (!letters.empty()) {
       reading.Append(Dotted(letters));
     }

@@ -1,22 +1,15 @@
 #include "models/text/english/web_reader.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/hex_code.h"
+#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/sign_names.h"
 
 namespace millrace::models {
 namespace {
-
-// Sorted by bytes. Domains that are also English words ("it", "me") are left out: a missing space
-// after a full stop is more frequent.
-constexpr std::array<std::string_view, 30> kTopLevels = {
-    "ai",  "app", "br", "ca", "ch",  "cn", "co",   "com", "de", "dev",
-    "edu", "es",  "eu", "fr", "gov", "ie", "info", "int", "io", "jp",
-    "mil", "net", "nl", "nz", "org", "pt", "ru",   "se",  "tv", "uk"};
-static_assert(std::ranges::is_sorted(kTopLevels));
 
 bool IsLabelByte(char c) { return IsAsciiAlnum(c) || c == '-'; }
 
@@ -34,7 +27,7 @@ bool IsDomain(std::string_view host, bool known_top_level) {
   }
   if (labels < 2) return false;
   if (!std::ranges::all_of(last, IsAsciiLetter)) return false;
-  return known_top_level ? std::ranges::binary_search(kTopLevels, last) : last.size() >= 2;
+  return known_top_level ? IsOfKind(last, "top-level-domain") : last.size() >= 2;
 }
 
 // Returns true for "127.0.0.1".
@@ -58,9 +51,15 @@ bool IsPath(std::string_view path) {
   if (path.size() < slash + 3 || !IsAsciiLetter(path[slash + (hidden ? 2 : 1)])) return false;
   const bool deep = path.find('/', slash + 1) != std::string_view::npos;
   return (deep || !root.empty()) && std::ranges::all_of(path, [](char c) {
-           return IsLabelByte(c) ||
-                  std::string_view("/._~?=&%+#:").find(c) != std::string_view::npos;
+           return IsLabelByte(c) || IsAmong("/._~?=&%+#:", c);
          });
+}
+
+// Returns true for the "/tmp" of "ls /tmp", but not for "and /or" and "8 min./side".
+bool IsFolder(std::string_view text, size_t at, std::string_view path) {
+  return (at == 0 || IsAmong(" (`\"", text[at - 1])) && path.size() > 2 && path[0] == '/' &&
+         std::ranges::all_of(path.substr(1), IsAsciiLetter) &&
+         !IsOneOf(path, "/and", "/her", "/hers", "/or", "/she");
 }
 
 // Returns true for "src/main.cpp".
@@ -135,12 +134,10 @@ size_t AddressEnd(std::string_view text, size_t at) {
   size_t end = at;
   const size_t limit = std::min(text.size(), at + kMaxWebBytes);
   while (end<limit&& static_cast<unsigned char>(text[end])> ' ' &&
-         static_cast<unsigned char>(text[end]) < 0x80 &&
-         std::string_view("<>\"()[]{}|\\^`").find(text[end]) == std::string_view::npos) {
+         static_cast<unsigned char>(text[end]) < 0x80 && !IsAmong("<>\"()[]{}|\\^`", text[end])) {
     ++end;
   }
-  while (end > at && std::string_view(".,;:!?'*").find(text[end - 1]) != std::string_view::npos)
-    --end;
+  while (end > at && IsAmong(".,;:!?'*", text[end - 1])) --end;
   return end;
 }
 
@@ -169,7 +166,7 @@ std::optional<Reading> ReadWeb(const NumberWords& numbers, std::string_view text
   if (address.ends_with("'s")) address.remove_suffix(2);
   end = at + address.size();
   if (path) {
-    if (!IsPath(address)) return std::nullopt;
+    if (!IsPath(address) && !IsFolder(text, at, address)) return std::nullopt;
     Reading reading{end, {}};
     Spell(numbers, address, reading);
     return reading;

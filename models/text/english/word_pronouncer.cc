@@ -37,7 +37,7 @@ bool IsDotted(std::string_view word) {
 
 bool DoublesLast(std::string_view stem) {
   return stem.size() > 2 && stem[stem.size() - 1] == stem[stem.size() - 2] &&
-         std::string_view("bcdgklmnprstvz").find(stem.back()) != std::string_view::npos;
+         IsAmong("bcdgklmnprstvz", stem.back());
 }
 
 std::string_view NameOf(PartOfSpeech part) {
@@ -72,7 +72,7 @@ std::string WordPronouncer::Spell(std::string_view word) const {
   std::string phonemes;
   for (const char c : word) {
     if (IsAsciiLetter(c)) {
-      const char upper = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+      const char upper = AsciiUpper(c);
       phonemes += Fixed(std::string_view(&upper, 1));
     } else if (IsAsciiDigit(c)) {
       phonemes += Fixed(kDigits[static_cast<size_t>(c - '0')]);

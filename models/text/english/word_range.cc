@@ -3,14 +3,11 @@
 #include <string>
 
 #include "models/text/ascii.h"
-#include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 
-bool BoundsTime(std::string_view word) {
-  return IsOneOf(AsciiLower(word), "close", "dawn", "dusk", "late", "midday", "midnight", "noon",
-                 "now", "present", "sunrise", "sunset", "today");
-}
+bool BoundsTime(std::string_view word) { return IsOfKind(AsciiLower(word), "bounds-time"); }
 
 std::optional<Reading> ReadWordRange(std::string_view text, size_t at) {
   const std::string_view from = LettersAt(text, at);

@@ -4,6 +4,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/states_text.h"
+#include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
 namespace {
@@ -20,7 +21,7 @@ std::string_view NameOfState(std::string_view written) {
 size_t ZipEnd(std::string_view text, size_t at) {
   constexpr size_t kDigits = 5;
   constexpr size_t kMoreDigits = 4;
-  const auto run = [&](size_t from) { return DigitsEnd(text.substr(0, from + 6), from) - from; };
+  const auto run = [&](size_t from) { return DigitsEnd(text, from, 6) - from; };
   if (run(at) != kDigits) return at;
   size_t end = at + kDigits;
   if (ByteAt(text, end) == '-' && run(end + 1) == kMoreDigits) end += 1 + kMoreDigits;
@@ -35,19 +36,15 @@ size_t ZipEnd(std::string_view text, size_t at) {
 bool IsStateBehindCity(std::string_view text, size_t at) {
   constexpr std::string_view kEnds = ".,;:!?)";
   if (at < 3 || text.substr(at - 2, 2) != ", " || !IsAsciiLower(text[at - 3])) return false;
-  size_t begin = at - 2;
-  while (begin > 0 && IsAsciiLetter(text[begin - 1])) --begin;
+  const size_t begin = LettersBegin(text, at - 2);
   const std::string_view city = text.substr(begin, at - 2 - begin);
   const std::string_view letters = text.substr(at, 2);
   const char follows = ByteAt(text, at + 2);
   const bool ends = follows == '\0' || kEnds.find(follows) != kEnds.npos;
   const bool word = IsOneOf(letters, "HI", "ME", "OH", "OK");
   if (!IsAsciiUpper(city[0]) || (!ends && (follows != ' ' || word))) return false;
-  if (IsOneOf(letters, "HI", "OK"))
-    return !IsListed(city,
-                     " Alright Fine Good Great Hello Hey Okay Right So Sure Then Well Yeah Yes ");
-  size_t name = begin > 1 && text[begin - 1] == ' ' ? begin - 1 : 0;
-  while (name > 0 && IsAsciiLetter(text[name - 1])) --name;
+  if (IsOneOf(letters, "HI", "OK")) return !IsOfKind(city, "interjection");
+  const size_t name = LettersBegin(text, begin > 1 && text[begin - 1] == ' ' ? begin - 1 : 0);
   const bool initial = begin > 2 && text.substr(begin - 2, 2) == ". ";
   const bool person = initial || (begin > 1 && IsAsciiUpper(text[name]) && text[begin - 1] == ' ');
   return !person || !IsOneOf(letters, "MD", "MS", "PA");
@@ -81,9 +78,7 @@ std::optional<Reading> ReadStateBeforeZip(std::string_view text, size_t at) {
   if (!zip && !IsStateBehindCity(text, at)) return std::nullopt;
   const std::string_view state = NameOfState(text.substr(at, 2));
   if (state.empty() || !IsAsciiUpper(text[at + 1])) return std::nullopt;
-  Reading reading{at + 2, {}};
-  reading.AppendEach(state);
-  return reading;
+  return ReadAs(at + 2, state);
 }
 
 std::optional<Reading> ReadZip(const NumberWords& numbers, std::string_view text, size_t at) {

@@ -1,7 +1,6 @@
 #include "models/text/japanese/japanese_g2p.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,30 +13,16 @@
 #include "models/text/japanese/latin_reading.h"
 #include "models/text/japanese/prepared_text.h"
 #include "models/text/japanese/reading_in_context.h"
+#include "models/text/japanese/spoken_unit.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
 namespace {
 
-// A part of the text that is spoken as one word, or a mark.
-struct SpokenUnit {
-  size_t begin = 0;  // characters of the prepared text
-  size_t end = 0;
-  std::string kana;  // katakana, or a mark that kana texts have; empty: only divides words
-  bool mark = false;
-  bool joins = true;  // may be a part of a word of the list
-};
-
 bool IsKatakana(char32_t c) { return (c >= 0x30A1 && c <= 0x30FA) || c == U'ー'; }
 bool IsHiragana(char32_t c) { return c >= 0x3041 && c <= 0x3096; }
 bool IsWideLatin(char32_t c) {
   return (c >= 0xFF21 && c <= 0xFF3A) || (c >= 0xFF41 && c <= 0xFF5A);
-}
-
-std::string Utf8(std::u32string_view text) {
-  std::string utf8;
-  for (const char32_t c : text) utf8 += EncodeUtf8(c);
-  return utf8;
 }
 
 bool IsAllKatakana(std::string_view text) {
@@ -419,56 +404,6 @@ class UnitBuilder {
   std::vector<SpokenUnit> units_;
 };
 
-// Makes one unit of those that are a word of the list together, the longest first.
-std::vector<SpokenUnit> JoinWords(std::u32string_view text, std::vector<SpokenUnit> units,
-                                  const JapaneseWords& words) {
-  if (words.size() == 0) return units;
-  std::vector<SpokenUnit> joined;
-  for (size_t i = 0; i < units.size();) {
-    std::string word;
-    size_t end = i + 1;
-    for (size_t k = i; k < units.size() && units[k].joins && word.size() <= words.longest(); ++k) {
-      word += Utf8(text.substr(units[k].begin, units[k].end - units[k].begin));
-      if (k > i && words.Contains(word)) end = k + 1;
-    }
-    SpokenUnit unit = std::move(units[i]);
-    // The number and the counter of one unit may be such a word too.
-    if (end > i + 1 || (unit.joins && unit.kana.find(' ') != std::string::npos &&
-                        words.Contains(Utf8(text.substr(unit.begin, unit.end - unit.begin)))))
-      std::erase(unit.kana, ' ');
-    for (++i; i < end; ++i) {
-      unit.kana += units[i].kana;
-      unit.end = units[i].end;
-    }
-    joined.push_back(std::move(unit));
-  }
-  return joined;
-}
-
-// The text in kana of the units, and the units of its bytes.
-struct KanaText {
-  std::string kana;
-  std::vector<size_t> units;
-};
-
-KanaText WriteKana(const std::vector<SpokenUnit>& units) {
-  KanaText text;
-  for (size_t i = 0; i < units.size(); ++i) {
-    const SpokenUnit& unit = units[i];
-    // A doubled consonant is spoken with the word behind it, イッ テ; a small one, a long vowel and
-    // the end of one are with that before.
-    constexpr std::array<std::string_view, 5> kJoined = {"ッ", "ャ", "ュ", "ョ", "ー"};
-    const bool doubled =
-        text.kana.ends_with("ッ") || (text.kana.ends_with("ー") && unit.kana.starts_with("ン")) ||
-        std::ranges::any_of(kJoined, [&](auto kana) { return unit.kana.starts_with(kana); });
-    if (!text.kana.empty() && !unit.mark && !units[i - 1].mark && !doubled) text.kana += ' ';
-    if (unit.mark && unit.kana.empty()) text.kana += ' ';
-    text.kana += unit.kana;
-    text.units.resize(text.kana.size(), i);
-  }
-  return text;
-}
-
 }  // namespace
 
 JapaneseG2p::JapaneseG2p(std::unique_ptr<const MorphologicalAnalyzer> analyzer, JapaneseWords words)
@@ -477,6 +412,7 @@ JapaneseG2p::JapaneseG2p(std::unique_ptr<const MorphologicalAnalyzer> analyzer, 
 absl::StatusOr<PhonemeText> JapaneseG2p::Phonemize(std::string_view text) const {
   MILLRACE_ASSIGN_OR_RETURN(const auto prepared, PrepareJapanese(text));
   MILLRACE_ASSIGN_OR_RETURN(auto units, UnitBuilder(*analyzer_, prepared).Build());
+  DropReadings(prepared.text, units);
   const std::vector<SpokenUnit> spoken = JoinWords(prepared.text, std::move(units), words_);
   const KanaText kana = WriteKana(spoken);
   MILLRACE_ASSIGN_OR_RETURN(auto phonemes, KanaPhonemes(kana.kana));

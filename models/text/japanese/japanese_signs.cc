@@ -43,6 +43,28 @@ std::u32string_view LabelBeforeNumber(std::u32string_view text, size_t at) {
   return {};
 }
 
+std::u32string_view EnglishCount(std::u32string_view text) {
+  constexpr auto kNames =
+      std::to_array<std::u32string_view>({U"ワン", U"ツー", U"スリー", U"フォー", U"ファイブ"});
+  constexpr auto kNouns = std::to_array<std::u32string_view>(
+      {U"ラン", U"ストライク", U"アウト", U"ボール", U"トップ", U"タッチ", U"クリック",
+       U"ポイントシュート", U"バウンド", U"シーター"});
+  if (text.empty() || !IsBetween(text.front(), '1', '5')) return {};
+  const std::u32string_view behind = text.substr(1);
+  const bool counts = std::ranges::any_of(kNouns, [behind](std::u32string_view noun) {
+    return behind.starts_with(noun) &&
+           (behind.size() == noun.size() || !IsBetween(behind[noun.size()], U'ァ', U'ー'));
+  });
+  return counts ? kNames[text.front() - '1'] : std::u32string_view();
+}
+
+bool EndsLabel(std::u32string_view before) {
+  constexpr std::u32string_view kLabels = U"問例図表注";
+  const size_t last = before.find_last_not_of(U"0123456789");
+  return last != before.npos && last + 1 < before.size() &&
+         kLabels.find(before[last]) != kLabels.npos;
+}
+
 size_t SchemeLength(std::u32string_view text) {
   for (const std::u32string_view scheme : {U"https://", U"http://"}) {
     if (text.starts_with(scheme)) return scheme.size();

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/text/placed_text.h"
 #include "models/text/read_letters.h"
 
 namespace millrace::models {
@@ -22,19 +21,6 @@ bool IsAnyKana(char32_t c);
 inline constexpr ReadLetters kJapanese = {
     [](char32_t c) { return IsKanjiCharacter(c) || IsAnyKana(c); },
     ", which is not read in Japanese; write it in kanji or kana"};
-
-// A text and the bytes of the source that each of its characters stands for.
-struct PlacedText {
-  std::u32string text;
-  std::vector<size_t> begins;
-  std::vector<size_t> ends;
-
-  void Add(char32_t c, size_t begin, size_t end) {
-    text += c;
-    begins.push_back(begin);
-    ends.push_back(end);
-  }
-};
 
 // Returns the text in the form NFKC, without accents and control characters and with one space for
 // several. InvalidArgument names a letter that is not read. Thread-safe.

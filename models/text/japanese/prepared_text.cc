@@ -30,14 +30,16 @@ constexpr std::u32string_view kLargeUnits = U"百千万億兆";
 bool IsLargeUnit(char32_t c) { return c != 0 && kLargeUnits.find(c) != std::u32string_view::npos; }
 
 // Writes the numbers of a normalised text out.
-class NumberWriter {
+class NumberWriter : private NumberCursor {
  public:
-  explicit NumberWriter(const PlacedText& in) : in_(in) {}
+  explicit NumberWriter(PlacedText in) : NumberCursor(std::move(in)) {}
 
   PreparedText Write() {
     while (at_ < in_.text.size()) {
       const char32_t c = At(at_);
-      if (WriteNeighbours() || WriteLatinName() || WriteUnitAlone() || WritePer()) continue;
+      if (WriteNeighbours() || WriteEnglishCount() || WriteBattingAverage() || WriteLatinName() ||
+          WriteUnitAlone() || WritePer() || WriteLabel())
+        continue;
       if (IsDigit(c)) {
         WriteNumber({});
       } else if (const auto currency = JapaneseCurrency(c);
@@ -54,7 +56,7 @@ class NumberWriter {
         WriteWave();
       } else if (c == '.' && IsLatinLetter(At(at_ + 1)) && at_ > 0 && IsLatinLetter(At(at_ - 1))) {
         Copy(U"ドット", 1);
-      } else if (c == '.' && EndsShortForm(std::u32string_view(in_.text).substr(0, at_))) {
+      } else if (c == '.' && EndsShortForm(Piece(0, at_))) {
         Copy(U" ", 1);
       } else if (const auto label = LabelBeforeNumber(in_.text, at_); !label.empty()) {
         Copy(label, in_.text.find('.', at_) + 1 - at_);
@@ -78,19 +80,24 @@ class NumberWriter {
     bool spelled = false;  // digit by digit
   };
 
-  char32_t At(size_t i) const { return i < in_.text.size() ? in_.text[i] : 0; }
-
   // Writes a name of letters and digits, PS5 or M-1, and leaves the scheme of an address out.
   bool WriteLatinName() {
     if (at_ > 0 && (IsLatinLetter(At(at_ - 1)) || IsDigit(At(at_ - 1)))) return false;
-    if (const size_t scheme = SchemeLength(std::u32string_view(in_.text).substr(at_)); scheme > 0) {
+    if (const size_t scheme = SchemeLength(Rest(at_)); scheme > 0) {
       Copy(U" ", scheme);
       return true;
     }
     size_t length = 0;
-    std::u32string reading = NameWithDigits(std::u32string_view(in_.text).substr(at_), length);
+    std::u32string reading = NameWithDigits(Rest(at_), length);
     if (reading.empty()) return false;
     Read(U"Ａ", std::move(reading), at_ + length);
+    return true;
+  }
+
+  // Writes the space behind the number of a label as a pause: 問1 次の文.
+  bool WriteLabel() {
+    if (At(at_) != ' ' || !EndsLabel(Piece(0, at_))) return false;
+    Copy(U"、", 1);
     return true;
   }
 
@@ -98,7 +105,7 @@ class NumberWriter {
   bool WriteUnitAlone() {
     if (at_ > 0 && (IsLatinLetter(At(at_ - 1)) || IsDigit(At(at_ - 1)))) return false;
     if (std::u32string_view(U"ckm").find(At(at_)) == std::u32string_view::npos) return false;
-    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_);
+    const std::u32string_view rest = Rest(at_);
     for (const UnitName& unit : MeasureUnits()) {
       if (unit.written.size() < 2 || !rest.starts_with(unit.written)) continue;
       const char32_t behind = At(at_ + unit.written.size());
@@ -135,44 +142,21 @@ class NumberWriter {
 
   // Appends characters that stand for the next `length` characters of the input.
   void Copy(std::u32string_view text, size_t length) {
-    AppendFor(text, at_, length), at_ += length;
-  }
-
-  void AppendFor(std::u32string_view text, size_t from, size_t length) {
-    for (const char32_t c : text) {
-      out_.text += c;
-      out_.begins.push_back(in_.begins[from]);
-      out_.ends.push_back(in_.ends[from + length - 1]);
-    }
+    AppendFor(text, at_, at_ + length, out_);
+    at_ += length;
   }
 
   // Appends characters with their pronunciation for the input from `at_` to `end`.
   void Read(std::u32string_view text, std::u32string pronunciation, size_t end) {
     const size_t begin = out_.text.size();
-    AppendFor(text, at_, end - at_);
+    AppendFor(text, at_, end, out_);
     out_.readings.push_back({begin, out_.text.size(), std::move(pronunciation)});
     at_ = end;
   }
 
-  size_t DigitsEnd(size_t i) const {
-    while (IsDigit(At(i))) ++i;
-    return i;
-  }
-
   static std::optional<uint64_t> ValueOf(std::u32string_view digits) {
     if (digits.empty() || digits.size() > kMaxNumberDigits) return std::nullopt;
-    uint64_t value = 0;
-    for (const char32_t c : digits) value = value * 10 + (c - '0');
-    return value;
-  }
-
-  // Returns the value of 1 to `most` digits at `i`, and moves `i` behind them.
-  std::optional<uint64_t> ShortNumber(size_t& i, size_t most) const {
-    const size_t end = DigitsEnd(i);
-    if (end == i || end - i > most) return std::nullopt;
-    const auto value = ValueOf(std::u32string_view(in_.text).substr(i, end - i));
-    i = end;
-    return value;
+    return NumberCursor::ValueOf(digits);
   }
 
   Number ParseNumber(size_t begin) const {
@@ -303,7 +287,7 @@ class NumberWriter {
     if (groups.size() != 2 || groups[0].starts_with('0') || groups[1].size() > kMostDigits ||
         ValueOf(groups[0]) >= ValueOf(groups[1]))
       return false;
-    const std::u32string_view behind = std::u32string_view(in_.text).substr(end);
+    const std::u32string_view behind = Rest(end);
     const bool measured = std::ranges::any_of(MeasureUnits(), [behind](const UnitName& unit) {
       return behind.starts_with(unit.written);
     });
@@ -315,11 +299,11 @@ class NumberWriter {
   // address.
   std::u32string_view JointOf(const std::vector<std::u32string>& groups, size_t end) const {
     if (groups.size() != 2) return U" ノ ";
-    const std::u32string_view behind = std::u32string_view(in_.text).substr(end);
+    const std::u32string_view behind = Rest(end);
     const auto scored = [behind](std::u32string_view joint, std::u32string_view words) {
       return behind.starts_with(joint) && behind.size() > 1 && words.find(behind[1]) != words.npos;
     };
-    const std::u32string_view before = std::u32string_view(in_.text).substr(0, at_);
+    const std::u32string_view before = Piece(0, at_);
     if (before.ends_with(U"スコアは") || before.ends_with(U"スコア") ||
         scored(U"で", U"勝負敗下破制快完惜逆引") || scored(U"の", U"勝引接辛快完惜大"))
       return U" タイ ";
@@ -349,7 +333,7 @@ class NumberWriter {
         (before != 0 &&
          std::u32string_view(U"、,.:/-第十百千万億").find(before) != std::u32string_view::npos))
       return false;
-    const std::u32string_view rest = std::u32string_view(in_.text).substr(at_ + 2 + joint);
+    const std::u32string_view rest = Rest(at_ + 2 + joint);
     const std::u32string_view counter = rest.substr(0, CounterLength(rest));
     // 10分の1、2分の1.
     if (IsFraction(rest)) return false;
@@ -373,6 +357,30 @@ class NumberWriter {
     return true;
   }
 
+  // 2ラン, 3ストライク.
+  bool WriteEnglishCount() {
+    const std::u32string_view name = EnglishCount(Rest(at_));
+    if (name.empty() || (at_ > 0 && IsDigit(At(at_ - 1)))) return false;
+    Read(U"三", std::u32string(name), at_ + 1);
+    return true;
+  }
+
+  // 打率.312.
+  bool WriteBattingAverage() {
+    if (At(at_) != '.' || DigitsEnd(at_ + 1) != at_ + 4 ||
+        (!Piece(0, at_).ends_with(U"打率") && !Piece(0, at_).ends_with(U"打率は")))
+      return false;
+    Copy({}, 1);
+    for (const std::u32string_view part : {U"割", U"分", U"厘"}) {
+      if (const uint64_t digit = At(at_) - '0'; digit > 0) {
+        WriteCounted(digit, part, at_ + 1);
+      } else {
+        Copy({}, 1);
+      }
+    }
+    return true;
+  }
+
   void WriteNumber(std::u32string_view currency) {
     if (currency.empty() && (WriteDate() || WriteTime() || WriteSlashed() || WriteGroups())) return;
     Number number = ParseNumber(at_);
@@ -381,7 +389,7 @@ class NumberWriter {
     if (number.digits.size() == 2 && kClock.find(At(number.end)) != kClock.npos)
       number.spelled = false;
     if (!currency.empty()) return WriteMoney(number, currency);
-    std::u32string_view rest = std::u32string_view(in_.text).substr(number.end);
+    std::u32string_view rest = Rest(number.end);
     // The police; generations of telephony.
     if (number.digits == U"110" && rest.starts_with(U"番"))
       return Read(U"百十番", U"ヒャクトーバン", number.end + 1);
@@ -417,7 +425,7 @@ class NumberWriter {
     const char32_t before = out_.text.empty() ? 0 : out_.text.back();
     if (IsLargeUnit(At(number.end)) ||
         (IsLargeUnit(before) && at_ > 0 && IsLargeUnit(At(at_ - 1)))) {
-      AppendFor(KanjiNumber(number.value), at_, number.end - at_);
+      AppendFor(KanjiNumber(number.value), at_, number.end, out_);
       at_ = number.end;
       return;
     }
@@ -434,23 +442,14 @@ class NumberWriter {
   void WriteMoney(const Number& number, std::u32string_view currency) {
     size_t end = number.end;
     while (IsLargeUnit(At(end))) ++end;
-    if (end > number.end) {
-      const std::u32string units = in_.text.substr(number.end, end - number.end);
-      WritePlain(number, {}, number.end);
-      Copy(units, end - at_);
-      AppendFor(currency, end - 1, 1);
-      return;
-    }
     WritePlain(number, {}, number.end);
-    if (number.decimals.empty() && !number.spelled) {
-      // The currency changes the number as a counter does.
-      out_.readings.back().pronunciation = CountedNumber(number.value, currency, {});
-      const size_t from = out_.text.size();
-      AppendFor(currency, end - 1, 1);
-      out_.readings.back().end = from + currency.size();
-      return;
-    }
-    AppendFor(currency, end - 1, 1);
+    const bool counted = end == number.end && number.decimals.empty() && !number.spelled;
+    if (end > at_) Copy(Piece(at_, end), end - at_);
+    AppendFor(currency, end - 1, end, out_);
+    if (!counted) return;
+    // The currency changes the number as a counter does.
+    out_.readings.back().pronunciation = CountedNumber(number.value, currency, {});
+    out_.readings.back().end = out_.text.size();
   }
 
   // The sign of a range, 東京〜大阪, or of a long vowel, すごい〜.
@@ -480,8 +479,6 @@ class NumberWriter {
     Copy(IsDigit(At(at_ + 1)) && !behind_word ? U"マイナス" : U" ", 1);
   }
 
-  const PlacedText& in_;
-  size_t at_ = 0;
   PreparedText out_;
 };
 
@@ -492,7 +489,7 @@ absl::Status CheckJapanese(std::string_view source) { return CheckCharacters(sou
 absl::StatusOr<PreparedText> PrepareJapanese(std::string_view source) {
   MILLRACE_ASSIGN_OR_RETURN(auto placed, NormalizeJapanese(source));
   ReplacePositionalKanji(placed.text);
-  return NumberWriter(placed).Write();
+  return NumberWriter(std::move(placed)).Write();
 }
 
 }  // namespace millrace::models

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "models/text/placed_text.h"
 
 namespace millrace::models {
 
 // A Japanese text as the dictionary reads it best: in Unicode's form NFKC, without digits, with
 // full-width Latin letters, and with single spaces.
-struct PreparedText {
+struct PreparedText : PlacedText {
   // Characters whose pronunciation is known already, such as a number and its counter.
   struct Reading {
     size_t begin = 0;
@@ -19,9 +20,6 @@ struct PreparedText {
     std::u32string pronunciation;  // katakana and spaces
   };
 
-  std::u32string text;
-  std::vector<size_t> begins;  // the bytes of the source that each character stands for
-  std::vector<size_t> ends;
   std::vector<Reading> readings;  // in order, without overlap
 };
 
