@@ -7,9 +7,9 @@ Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary M
     ninja -C build east_asian_g2p_main
     var/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
 
-Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--golden FILE] [--random N] [--seed N] [--program PATH];
+Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--golden FILE [--cut FILE]] [--random N] [--seed N] [--program PATH];
 --sentences takes the lines of a file in place of our own; --golden compares with the phonemes of a file instead, for zh-1.1 those of
-tests/data/text/chinese.misaki.txt; --random gives the program alone N rows of characters, and checks that it answers each."""
+tests/data/text/chinese.misaki.txt; --cut writes the part of the lexicon that its sentences need, tests/data/text/chinese.lexicon; --random gives the program alone N rows of characters, and checks that it answers each."""
 
 import argparse
 import collections
@@ -61,12 +61,30 @@ def run_program(program: str, language: str, folder: Path, texts: list[str]) -> 
     return answers
 
 
+def cut_lexicon(lexicon: str, written: str) -> str:
+    """The lines of a lexicon for 1.1-zh that the text, whose numbers are written out, has the words or the characters of."""
+    longest = 8
+    parts = {line[i:k] for line in written.splitlines() for i in range(len(line)) for k in range(i + 1, min(i + longest, len(line)) + 1)}
+    kept = []
+    section = ""
+    for line in lexicon.splitlines():
+        if line.startswith("["):
+            section = line
+        elif section in ("[words]", "[emissions]") and line.split("\t")[0] not in parts:
+            continue
+        elif section in ("[start]", "[transitions]", "[emissions]"):
+            line = re.sub(r"-\d+\.\d+(?!\d*e)", lambda number: f"{float(number[0]):.2f}", line)
+        kept.append(line)
+    return "".join(line + "\n" for line in kept)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("language", choices=("ja", "zh", "zh-1.1"))
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--sentences", type=Path, metavar="FILE")
     parser.add_argument("--golden", type=Path, metavar="FILE")
+    parser.add_argument("--cut", type=Path, metavar="FILE")
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--program", default=str(ROOT / "build/tests/unit/models/text/misaki/east_asian_g2p_main"))
@@ -81,6 +99,10 @@ def main() -> None:
         if options.golden:
             rows = [line.split("\t") for line in options.golden.read_text(encoding="utf-8").splitlines()]
             answers = run_program(options.program, options.language, Path(folder), [text for text, _ in rows])
+            if options.cut:
+                texts = "".join(text + "\n" for text, _ in rows)
+                written = subprocess.run([options.program, "written"], input=texts, capture_output=True, text=True, check=True).stdout
+                options.cut.write_text(cut_lexicon((Path(folder) / "lexicon").read_text(encoding="utf-8"), written), encoding="utf-8")
             wrong = [(text, golden, answer) for (text, golden), answer in zip(rows, answers, strict=True) if answer != golden]
             for text, golden, answer in wrong:
                 print(f"{text}\n  ours   {answer}\n  golden {golden}")

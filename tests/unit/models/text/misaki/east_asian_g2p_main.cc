@@ -1,7 +1,9 @@
 // Phonemes of the lines of standard input, one sentence each, as the voices for Japanese or Chinese
 // are given them.
 //
-// usage: east_asian_g2p_main ja <words> | zh <lexicon>
+// usage: east_asian_g2p_main ja <words> | zh <lexicon> | written
+//
+// written: prints Chinese sentences with their numbers written out instead.
 
 #include <iostream>
 #include <string>
@@ -9,8 +11,10 @@
 #include <utility>
 
 #include "models/text/chinese/chinese_g2p.h"
+#include "models/text/chinese/chinese_text.h"
 #include "models/text/english/espeak_fallback.h"
 #include "models/text/japanese/japanese_g2p.h"
+#include "models/text/unicode.h"
 
 namespace {
 
@@ -24,6 +28,17 @@ int PrintPhonemes(const auto& g2p) {
   return 0;
 }
 
+int PrintWritten() {
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto written = WriteChineseOut(line);
+    if (written.ok()) {
+      for (const char32_t c : written->text) std::cout << EncodeUtf8(c);
+    }
+    std::cout << "\n";
+  }
+  return 0;
+}
+
 int Fail(const absl::Status& status) {
   std::cerr << status << "\n";
   return 1;
@@ -32,6 +47,7 @@ int Fail(const absl::Status& status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && argv[1] == std::string_view("written")) return PrintWritten();
   const std::string_view language = argc == 3 ? argv[1] : "";
   if (language == "zh") {
     auto lexicon = ChineseLexicon::Open(argv[2]);
@@ -47,6 +63,6 @@ int main(int argc, char** argv) {
     if (!analyzer.ok()) return Fail(analyzer.status());
     return PrintPhonemes(JapaneseG2p(*std::move(analyzer), *std::move(words)));
   }
-  std::cerr << "usage: east_asian_g2p_main ja <words> | zh <lexicon>\n";
+  std::cerr << "usage: east_asian_g2p_main ja <words> | zh <lexicon> | written\n";
   return 2;
 }
