@@ -8,7 +8,7 @@
 
 namespace millrace::models {
 
-// What stands before an address or a number, and how it is said.
+// A label before an address or a number, and how it is said.
 struct ChineseLabel {
   std::u32string_view written;
   std::u32string_view spoken;
