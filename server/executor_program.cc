@@ -62,29 +62,10 @@ class TorchHost final : public ExecutorHost {
     server::ReportCrashes({.page = &page, .folder = {}, .says_so = false});
   }
 
-  absl::Status Configure(const executor::v1::Configure& settings) override {
-    logging::Init({.level = static_cast<LogLevel>(settings.log_level()),
-                   .format = static_cast<LogFormat>(settings.log_format())});
-    ServerConfig config;
-    config.models = settings.models();
-    if (settings.has_device_number()) {
-      MILLRACE_RETURN_IF_ERROR(ShowOneCard(settings.device_number()));
-    }
-    config.device = static_cast<runtime::DeviceType>(settings.device());
-    if (settings.has_mode()) config.mode = static_cast<runtime::ForwardMode>(settings.mode());
-    config.accept_unsafe_concurrency = settings.accept_unsafe_concurrency();
-    config.safety_profile = settings.safety_profile();
-    config.graph_cache = static_cast<runtime::GraphCachePolicy>(settings.graph_cache());
-    config.graph_cache_new_shape = static_cast<runtime::NewShape>(settings.graph_cache_new_shape());
-    config.require_libtorch = settings.require_libtorch();
-    config.workers = settings.workers();
-    config.max_in_flight = settings.max_in_flight();
-    config.intra_op_threads = settings.intra_op_threads();
-    config.graph_cache_entries = settings.graph_cache_entries();
-    config.graph_cache_bytes = settings.graph_cache_bytes();
-    config.keep_packed_weights = settings.keep_packed_weights();
-    if (settings.has_cpu_isa())
-      config.cpu_isa = static_cast<kernels::InstructionSet>(settings.cpu_isa());
+  absl::Status Configure(const ServerConfig& config) override {
+    logging::Init({.level = config.log_level, .format = config.log_format});
+    const bool names_card = !config.device_numbers.empty();
+    if (names_card) MILLRACE_RETURN_IF_ERROR(ShowOneCard(config.device_numbers.front()));
     MILLRACE_RETURN_IF_ERROR(LimitCpuIsa(config.cpu_isa));
     // The front has warned of the processor's profile.
     const bool warns = config.device != runtime::DeviceType::kCpu;
@@ -96,9 +77,8 @@ class TorchHost final : public ExecutorHost {
       runtime_ = runtime::Runtime::Bootstrap(MakeRuntimeOptions(config, *safety_));
       main_context_ = runtime_->EnterMainThread();
     } catch (const std::exception& error) {
-      if (!settings.has_device_number() || config.device != runtime::DeviceType::kCuda)
-        return Internal(error.what());
-      return Internal("--device: cuda:", settings.device_number(), ": ", error.what());
+      if (!names_card || config.device != runtime::DeviceType::kCuda) return Internal(error.what());
+      return Internal("--device: cuda:", config.device_numbers.front(), ": ", error.what());
     }
     if (runtime_->workers() < config.workers) {
       return InvalidArgument("--workers: ", config.workers,
@@ -106,9 +86,9 @@ class TorchHost final : public ExecutorHost {
                              ": ", runtime_->why_fewer_workers());
     }
     device_.emplace(*runtime_);
-    translations_.emplace(translation::TranslationCache::Limits{
-        settings.translation_cache_bytes(), settings.translation_cache_entries()});
-    speech_.emplace(settings.speech_cache_bytes());
+    translations_.emplace(translation::TranslationCache::Limits{config.translation_cache_bytes,
+                                                                config.translation_cache_entries});
+    speech_.emplace(config.speech_cache_bytes);
     repository_.emplace(config.models, MakeFactory(config, *runtime_,
                                                    {.translations = &*translations_,
                                                     .speech = &*speech_,

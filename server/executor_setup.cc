@@ -43,27 +43,10 @@ ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int worker
   options.version = kVersion;
   options.step_limit = config.executor_step_timeout;
   options.crashes = crashes;
-  executor::v1::Configure& settings = options.settings;
-  settings.set_models(config.models);
-  settings.set_workers(workers);
-  settings.set_max_in_flight(config.max_in_flight);
-  settings.set_intra_op_threads(config.intra_op_threads);
-  settings.set_translation_cache_bytes(config.translation_cache_bytes);
-  settings.set_translation_cache_entries(config.translation_cache_entries);
-  settings.set_speech_cache_bytes(config.speech_cache_bytes);
-  settings.set_keep_packed_weights(config.keep_packed_weights);
-  if (config.cpu_isa) settings.set_cpu_isa(static_cast<int>(*config.cpu_isa));
-  settings.set_graph_cache_entries(config.graph_cache_entries);
-  settings.set_graph_cache_bytes(config.graph_cache_bytes);
-  settings.set_device(static_cast<int>(config.device.value_or(runtime::DeviceType::kCpu)));
-  if (config.mode) settings.set_mode(static_cast<int>(*config.mode));
-  settings.set_accept_unsafe_concurrency(config.accept_unsafe_concurrency);
-  settings.set_safety_profile(config.safety_profile.string());
-  settings.set_graph_cache(static_cast<int>(config.graph_cache));
-  settings.set_graph_cache_new_shape(static_cast<int>(config.graph_cache_new_shape));
-  settings.set_require_libtorch(config.require_libtorch);
-  settings.set_log_level(static_cast<int>(config.log_level));
-  settings.set_log_format(static_cast<int>(config.log_format));
+  options.settings = config;
+  options.settings.workers = workers;
+  options.settings.device = config.device.value_or(runtime::DeviceType::kCpu);
+  options.settings.device_numbers.clear();
   return options;
 }
 

@@ -22,13 +22,13 @@ ExecutorLink::ExecutorLink(FileDescriptor control, std::vector<FileDescriptor> l
 }
 
 absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
-    size_t lane, const executor::v1::Step& step, const Behind& behind, std::string_view why,
+    size_t lane, const FieldWriter& step, size_t requests, std::string_view why,
     MessageSocket::KeepWaiting keep_waiting) {
   Failpoint("front.step", lanes_[lane].descriptor());
-  const absl::Status sent = lanes_[lane].Send(step, behind, keep_waiting);
+  const absl::Status sent = lanes_[lane].Send(step.header(), step.behind(), keep_waiting);
   if (absl::IsResourceExhausted(sent)) return sent;
   absl::StatusOr<std::vector<StepResult>> results =
-      sent.ok() ? ReceiveDone(lane, static_cast<size_t>(step.requests_size()), keep_waiting) : sent;
+      sent.ok() ? ReceiveResults(lane, requests, keep_waiting) : sent;
   if (results.ok()) {
     Failpoint("front.results");
     worked_.store(true, std::memory_order_relaxed);
@@ -44,11 +44,10 @@ absl::StatusOr<std::vector<StepResult>> ExecutorLink::RunStep(
   return results;
 }
 
-absl::StatusOr<std::vector<StepResult>> ExecutorLink::ReceiveDone(
+absl::StatusOr<std::vector<StepResult>> ExecutorLink::ReceiveResults(
     size_t lane, size_t requests, MessageSocket::KeepWaiting keep_waiting) {
-  executor::v1::StepDone done;
-  MILLRACE_ASSIGN_OR_RETURN(const std::string behind, lanes_[lane].Receive(done, keep_waiting));
-  return ReadStepDone(done, behind, requests);
+  MILLRACE_ASSIGN_OR_RETURN(const MessageFrame frame, lanes_[lane].Receive(keep_waiting));
+  return ReadResults(frame, requests);
 }
 
 size_t ExecutorLink::TakeLane() {
@@ -67,11 +66,11 @@ void ExecutorLink::LeaveLane(size_t number) {
   steps_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void ExecutorLink::Tell(const executor::v1::ToExecutor& message) {
+void ExecutorLink::Tell(const ToExecutor& message) {
   absl::Status status;
   {
     const MutexLock lock(control_mu_);
-    status = control_.Send(message, {}, [] { return false; });
+    status = control_.Send(WriteControl(message), {}, [] { return false; });
   }
   if (status.ok()) return;
   if (absl::IsUnavailable(status)) {
@@ -81,26 +80,12 @@ void ExecutorLink::Tell(const executor::v1::ToExecutor& message) {
   }
 }
 
-void ExecutorLink::Cancel(uint64_t request) {
-  executor::v1::ToExecutor message;
-  message.mutable_cancel()->add_requests(request);
-  Tell(message);
-}
-
-void ExecutorLink::Suspend(uint64_t request) {
-  executor::v1::ToExecutor message;
-  message.mutable_suspend()->set_request(request);
-  Tell(message);
-}
-
-absl::StatusOr<executor::v1::FromExecutor> ExecutorLink::Receive(
-    MessageSocket::KeepWaiting keep_waiting) {
-  executor::v1::FromExecutor message;
-  const auto behind = control_.Receive(message, keep_waiting);
-  if (behind.ok()) return message;
-  if (absl::IsInvalidArgument(behind.status()))
-    Kill(DeathCause::kProtocol, Message(behind.status()));
-  return behind.status();
+absl::StatusOr<FromExecutor> ExecutorLink::Receive(MessageSocket::KeepWaiting keep_waiting) {
+  const auto frame = control_.Receive(keep_waiting);
+  auto message = frame.ok() ? ReadFromExecutor(frame->header) : frame.status();
+  if (absl::IsInvalidArgument(message.status()))
+    Kill(DeathCause::kProtocol, Message(message.status()));
+  return message;
 }
 
 std::string ExecutorLink::name() const { return StrCat("executor-", process_->pid()); }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "millrace/executor/v1/executor.pb.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/executors/control_messages.h"
 #include "server/executors/executor_process.h"
 #include "server/executors/frame.h"
 #include "server/executors/step_gate.h"
@@ -43,16 +43,14 @@ class ExecutorLink {
   // Runs a step over a connection for steps. An error means that the executor is dead, except
   // RESOURCE_EXHAUSTED: the step is too large to be sent. When keep_waiting returns false, it is
   // killed as one that hangs; `why` says so.
-  absl::StatusOr<std::vector<StepResult>> RunStep(size_t lane, const executor::v1::Step& step,
-                                                  const Behind& behind, std::string_view why,
+  absl::StatusOr<std::vector<StepResult>> RunStep(size_t lane, const FieldWriter& step,
+                                                  size_t requests, std::string_view why,
                                                   MessageSocket::KeepWaiting keep_waiting);
   // Says something over the control connection. Does not wait for long: an executor that does not
   // read is killed.
-  void Tell(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(control_mu_, mu_);
-  void Cancel(uint64_t request);
-  void Suspend(uint64_t request);
+  void Tell(const ToExecutor& message) MILLRACE_EXCLUDES(control_mu_, mu_);
   // Waits for what the executor says there. One thread.
-  absl::StatusOr<executor::v1::FromExecutor> Receive(MessageSocket::KeepWaiting keep_waiting);
+  absl::StatusOr<FromExecutor> Receive(MessageSocket::KeepWaiting keep_waiting);
 
   // The models that it has.
   void AddModel(uint64_t model) MILLRACE_EXCLUDES(mu_);
@@ -88,8 +86,8 @@ class ExecutorLink {
   int crash_page() const { return crash_page_.get(); }
 
  private:
-  absl::StatusOr<std::vector<StepResult>> ReceiveDone(size_t lane, size_t requests,
-                                                      MessageSocket::KeepWaiting keep_waiting);
+  absl::StatusOr<std::vector<StepResult>> ReceiveResults(size_t lane, size_t requests,
+                                                         MessageSocket::KeepWaiting keep_waiting);
   size_t TakeLane() MILLRACE_EXCLUDES(mu_);
   void LeaveLane(size_t number) MILLRACE_EXCLUDES(mu_);
   // Ends its connections, so that everybody notices its death.

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 #include "models/core/errors.h"
 #include "models/core/strings.h"
-#include "server/executors/executor_orders.h"
 #include "server/executors/executor_start.h"
 #include "server/executors/executor_watch.h"
-#include "server/executors/model_info_messages.h"
-#include "server/executors/payload_messages.h"
 #include "server/executors/remote_model.h"
 #include "server/logging/logging.h"
 
@@ -123,14 +121,18 @@ void ExecutorPool::Supervise(size_t number) {
 
 absl::Status ExecutorPool::BringUp(size_t number, const RestartPolicy& policy,
                                    std::shared_ptr<ExecutorLink>& link) {
-  executor::v1::Configure settings = options_.settings;
+  ServerConfig settings = options_.settings;
   if (options_.cpu_fallback && policy.falls_back()) {
-    FallBackToCpu(settings);
+    // Settings of a device are not those of the processor.
+    settings.device = runtime::DeviceType::kCpu;
+    settings.mode.reset();
+    settings.max_in_flight = 0;
+    settings.accept_unsafe_concurrency = false;
     logging::Warning(
         "executors died on the device again and again: the next one computes on the processor");
   } else {
     const MutexLock lock(mu_);
-    settings.set_device_number(places_[number].device);
+    settings.device_numbers = {places_[number].device};
   }
   MILLRACE_RETURN_IF_ERROR(StartExecutor(
       {.lanes = options_.lanes,
@@ -146,22 +148,23 @@ absl::Status ExecutorPool::BringUp(size_t number, const RestartPolicy& policy,
   return GiveModels(number, link);
 }
 
-absl::StatusOr<executor::v1::FromExecutor> ExecutorPool::AwaitLoaded(ExecutorLink& link) {
+absl::StatusOr<LoadedModel> ExecutorPool::AwaitLoaded(ExecutorLink& link) {
   ExecutorHeartbeat heartbeat(link, clock_, options_.answer_limit);
   while (true) {
-    auto message = link.Receive([&] { return !stopping() && heartbeat.Beat(); });
-    if (!message.ok() || message->has_loaded()) return message;
+    MILLRACE_ASSIGN_OR_RETURN(auto message,
+                              link.Receive([&] { return !stopping() && heartbeat.Beat(); }));
+    if (auto* const loaded = std::get_if<LoadedModel>(&message)) return std::move(*loaded);
     heartbeat.OnMessage();
   }
 }
 
 absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<ExecutorLink>& link) {
   std::vector<uint64_t> given;
-  std::vector<executor::v1::ToExecutor> orders;
+  std::vector<ToExecutor> orders;
   const auto give = [&](uint64_t id, Wanted& wanted) {
     given.push_back(id);
     wanted.results[number].reset();
-    orders.push_back(LoadOrder(id, wanted.name, wanted.version));
+    orders.emplace_back(LoadOrder{id, wanted.name, wanted.version});
   };
   while (true) {
     orders.clear();
@@ -186,7 +189,7 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
         Promote();
         changed_.NotifyAll();
         for (const uint64_t id : given) {
-          if (!wanted_.contains(id)) orders.push_back(UnloadOrder(id));
+          if (!wanted_.contains(id)) orders.emplace_back(UnloadOrder{id});
         }
         // The other models do not wait for a new one: nobody knows how long its load takes.
         for (auto& [id, wanted] : wanted_) {
@@ -196,29 +199,23 @@ absl::Status ExecutorPool::GiveModels(size_t number, const std::shared_ptr<Execu
       }
     }
     link->Tell(orders.front());
-    MILLRACE_ASSIGN_OR_RETURN(const auto loaded, AwaitLoaded(*link));
-    TakeLoaded(number, *link, loaded.loaded());
+    MILLRACE_ASSIGN_OR_RETURN(auto loaded, AwaitLoaded(*link));
+    TakeLoaded(number, *link, std::move(loaded));
   }
-  for (const executor::v1::ToExecutor& order : orders) link->Tell(order);
+  for (const ToExecutor& order : orders) link->Tell(order);
   return absl::OkStatus();
 }
 
-void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link,
-                              const executor::v1::Loaded& loaded) {
-  absl::Status status = ReadStatus(loaded.status());
-  std::optional<models::ModelInfo> info;
-  if (status.ok()) {
-    auto read = ReadModelInfo(loaded.info());
-    status = read.status();
-    if (read.ok()) info = *std::move(read);
-  }
+void ExecutorPool::TakeLoaded(size_t number, ExecutorLink& link, LoadedModel loaded) {
   const MutexLock lock(mu_);
-  const auto wanted = wanted_.find(loaded.model());
+  const auto wanted = wanted_.find(loaded.model);
   if (wanted == wanted_.end()) return;  // nobody wants it any more
-  if (status.ok()) link.AddModel(loaded.model());
-  if (info) wanted->second.info = std::move(info);
+  if (loaded.status.ok()) {
+    link.AddModel(loaded.model);
+    wanted->second.info = std::move(loaded.info);
+  }
   wanted->second.deaths[number] = 0;
-  wanted->second.results[number] = std::move(status);
+  wanted->second.results[number] = std::move(loaded.status);
   changed_.NotifyAll();
 }
 
@@ -229,7 +226,7 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
   TimePoint next_load = begin + kLoadAgain;
   bool recycled = false;
   while (true) {
-    const auto message = link.Receive([&] {
+    auto message = link.Receive([&] {
       if (stopping() || !heartbeat.Beat()) return false;
       if (clock_.Now() - begin >= RestartPolicy::kForgiven) link.gate().SetOneAtATime(false);
       LoadAgain(number, link, next_load);
@@ -243,7 +240,8 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
     }
     if (!message.ok()) return recycled;
     heartbeat.OnMessage();
-    if (message->has_loaded()) TakeLoaded(number, link, message->loaded());
+    if (auto* const loaded = std::get_if<LoadedModel>(&*message))
+      TakeLoaded(number, link, std::move(*loaded));
   }
 }
 
@@ -251,17 +249,17 @@ void ExecutorPool::LoadAgain(size_t number, ExecutorLink& link, TimePoint& next)
   const TimePoint now = clock_.Now();
   if (now < next) return;
   next = now + kLoadAgain;
-  std::vector<executor::v1::ToExecutor> orders;
+  std::vector<ToExecutor> orders;
   {
     const MutexLock lock(mu_);
     for (auto& [id, wanted] : wanted_) {
       std::optional<absl::Status>& result = wanted.results[number];
       if (!wanted.serves || !result || result->ok() || wanted.deaths[number] > 0) continue;
       result.reset();
-      orders.push_back(LoadOrder(id, wanted.name, wanted.version));
+      orders.emplace_back(LoadOrder{id, wanted.name, wanted.version});
     }
   }
-  for (const executor::v1::ToExecutor& order : orders) link.Tell(order);
+  for (const ToExecutor& order : orders) link.Tell(order);
 }
 
 bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {
@@ -406,7 +404,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> ExecutorPool::Load(std::string_vi
     wanted.version = version;
     wanted.results.resize(places_.size());
     wanted.deaths.resize(places_.size());
-    const executor::v1::ToExecutor order = LoadOrder(id, wanted.name, version);
+    const LoadOrder order{id, wanted.name, version};
     // An executor that is being started gets it with the others.
     std::vector<std::shared_ptr<ExecutorLink>> links;
     for (const Place& place : places_) {
@@ -438,7 +436,7 @@ void ExecutorPool::Unload(uint64_t model) {
       if (place.link != nullptr) links.push_back(place.link);
     }
   }
-  for (const auto& link : links) link->Tell(UnloadOrder(model));
+  for (const auto& link : links) link->Tell(UnloadOrder{model});
 }
 
 void ExecutorPool::EndWaits() {

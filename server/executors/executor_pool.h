@@ -16,12 +16,13 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "millrace/executor/v1/executor.pb.h"
 #include "models/core/model.h"
 #include "mps_runtime/base/clock.h"
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
+#include "server/config/server_config.h"
 #include "server/crashes/crash_folder.h"
+#include "server/executors/control_messages.h"
 #include "server/executors/convicted_requests.h"
 #include "server/executors/executor_link.h"
 #include "server/executors/executor_process.h"
@@ -43,7 +44,7 @@ class ExecutorPool {
     Duration max_age{};
     uint64_t max_growth = 0;
     size_t lanes = 1;  // the number of workers of the front, each with a connection
-    executor::v1::Configure settings = {};
+    ServerConfig settings = {};
     // The devices of the executors, and then of the spares, in turn; empty: all have the first one.
     std::vector<int> device_numbers = {};
     // Executors that die on the device again and again may go on without it.
@@ -149,7 +150,7 @@ class ExecutorPool {
                        std::shared_ptr<ExecutorLink>& link) MILLRACE_EXCLUDES(mu_);
   // Receives the end of a load, which takes as long as it takes while the executor says that it
   // lives.
-  absl::StatusOr<executor::v1::FromExecutor> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
+  absl::StatusOr<LoadedModel> AwaitLoaded(ExecutorLink& link) MILLRACE_EXCLUDES(mu_);
   // Gives it all models that serve, lets it serve, and gives it those that are being loaded.
   absl::Status GiveModels(size_t place, const std::shared_ptr<ExecutorLink>& link)
       MILLRACE_EXCLUDES(mu_);
@@ -160,8 +161,7 @@ class ExecutorPool {
   // Gives its role to a spare if it is too old, or has grown too much. Returns true once it may
   // end. memory: what it takes, if that was looked at.
   bool MayEnd(size_t place, std::optional<uint64_t> memory) MILLRACE_EXCLUDES(mu_);
-  void TakeLoaded(size_t place, ExecutorLink& link, const executor::v1::Loaded& loaded)
-      MILLRACE_EXCLUDES(mu_);
+  void TakeLoaded(size_t place, ExecutorLink& link, LoadedModel loaded) MILLRACE_EXCLUDES(mu_);
   ExecutorDeath TakeDeath(size_t place, ExecutorLink& link, bool recycled) MILLRACE_EXCLUDES(mu_);
   void NoteDeath(size_t place, const ExecutorDeath& death, bool recycled) MILLRACE_EXCLUDES(mu_);
   void ReportDeath(const ExecutorLink& link, const ExecutorDeath& death);

@@ -2,15 +2,15 @@
 
 #include <chrono>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/crashes/crash_page.h"
+#include "server/executors/control_messages.h"
 #include "server/executors/descriptor_passing.h"
-#include "server/executors/model_executor.h"
-#include "server/executors/payload_messages.h"
 #include "server/executors/wait_limit.h"
 
 namespace millrace::server {
@@ -19,20 +19,18 @@ namespace {
 // The time for a new process to say what it is, and to make ready for models.
 constexpr std::chrono::seconds kHelloTime{60};
 
-// Receives the next message of the kind.
-absl::StatusOr<executor::v1::FromExecutor> Await(ExecutorLink& link,
-                                                 executor::v1::FromExecutor::KindCase kind,
-                                                 absl::FunctionRef<bool()> keep_waiting) {
-  auto message = link.Receive(keep_waiting);
+// Receives the next message, which must be of this kind.
+template <typename Kind>
+absl::StatusOr<Kind> Await(ExecutorLink& link, absl::FunctionRef<bool()> keep_waiting) {
+  const auto message = link.Receive(keep_waiting);
   if (absl::IsDeadlineExceeded(message.status())) {
     return absl::DeadlineExceededError(
         StrCat("an executor did not say within ", kHelloTime.count(), " s that it is ready"));
   }
-  if (message.ok() && message->kind_case() != kind) {
-    link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
-    return InvalidArgument("an executor said something else than it was asked");
-  }
-  return message;
+  MILLRACE_RETURN_IF_ERROR(message.status());
+  if (const auto* const of_kind = std::get_if<Kind>(&*message)) return *of_kind;
+  link.Kill(DeathCause::kProtocol, "it said something else than it was asked");
+  return InvalidArgument("an executor said something else than it was asked");
 }
 
 }  // namespace
@@ -61,21 +59,16 @@ absl::Status StartExecutor(const ExecutorStart& start, ExecutorLauncher& launche
 
   WaitLimit wait(clock, kHelloTime);
   const auto is_in_time = [&] { return keep_waiting() && !wait.IsOver(); };
-  MILLRACE_ASSIGN_OR_RETURN(const auto hello,
-                            Await(*link, executor::v1::FromExecutor::kHello, is_in_time));
-  const executor::v1::Hello& said = hello.hello();
-  if (said.protocol() != kProtocolVersion || said.version() != start.version) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto said, Await<ExecutorHello>(*link, is_in_time));
+  if (said.protocol != kProtocolVersion || said.version != start.version) {
     link->Kill(DeathCause::kProtocol, "it is of another version");
-    return FailedPrecondition("an executor is of version ", said.version(), " and speaks protocol ",
-                              said.protocol(), "; this server is of version ", start.version,
+    return FailedPrecondition("an executor is of version ", said.version, " and speaks protocol ",
+                              said.protocol, "; this server is of version ", start.version,
                               " and speaks ", kProtocolVersion);
   }
-  executor::v1::ToExecutor settings;
-  *settings.mutable_configure() = start.settings;
-  link->Tell(settings);
-  MILLRACE_ASSIGN_OR_RETURN(const auto configured,
-                            Await(*link, executor::v1::FromExecutor::kConfigured, is_in_time));
-  return ReadStatus(configured.configured().status());
+  link->Tell(start.settings);
+  MILLRACE_ASSIGN_OR_RETURN(const auto ready, Await<ExecutorReady>(*link, is_in_time));
+  return ready.status;
 }
 
 }  // namespace millrace::server

@@ -7,8 +7,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "millrace/executor/v1/executor.pb.h"
 #include "mps_runtime/base/clock.h"
+#include "server/config/server_config.h"
 #include "server/executors/executor_link.h"
 #include "server/executors/executor_process.h"
 
@@ -19,7 +19,7 @@ struct ExecutorStart {
   size_t lanes;
   std::chrono::milliseconds patience;
   const std::string& version;
-  const executor::v1::Configure& settings;
+  const ServerConfig& settings;
 };
 
 // Starts an executor up to where it can load models. `link` is set as soon as there is one.

@@ -24,10 +24,7 @@ class ExecutorHeartbeat {
     const TimePoint now = clock_.Now();
     if (now - asked_ < kInterval || !link_.alive()) return true;
     asked_ = now;
-    executor::v1::ToExecutor ping;
-    ping.mutable_ping()->set_number(++pings_);
-    ping.mutable_ping()->set_log_level(static_cast<int>(logging::Level()));
-    link_.Tell(ping);
+    link_.Tell(PingOrder{.log_level = logging::Level()});
     return true;
   }
   // Call it when the executor has said something.
@@ -40,7 +37,6 @@ class ExecutorHeartbeat {
   Clock& clock_;
   WaitLimit silence_;
   TimePoint asked_ = clock_.Now();
-  uint64_t pings_ = 0;
 };
 
 // Looks at the memory of an executor from time to time. Used by the thread that listens to it.

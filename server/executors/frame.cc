@@ -1,7 +1,6 @@
 #include "server/executors/frame.h"
 
 #include <fcntl.h>
-#include <google/protobuf/message_lite.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -93,27 +92,25 @@ void MessageSocket::SetPatience(std::chrono::milliseconds patience) {
   setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
 }
 
-absl::Status MessageSocket::Send(const google::protobuf::MessageLite& header,
-                                 std::span<const std::string_view> behind,
+absl::Status MessageSocket::Send(std::string_view header, std::span<const std::string_view> behind,
                                  KeepWaiting keep_waiting) {
   uint64_t behind_bytes = 0;
   for (const std::string_view piece : behind) behind_bytes += piece.size();
-  const size_t header_bytes = header.ByteSizeLong();
-  if (header_bytes > limits_.header || behind_bytes > limits_.behind) {
+  if (header.size() > limits_.header || behind_bytes > limits_.behind) {
     return absl::ResourceExhaustedError(
-        StrCat("a message of ", header_bytes, " bytes with ", behind_bytes,
+        StrCat("a message of ", header.size(), " bytes with ", behind_bytes,
                " behind it is too large for an executor; at most ", limits_.header, " and ",
                limits_.behind, " are allowed"));
   }
-  std::string front = MessagePrefix(static_cast<uint32_t>(header_bytes), behind_bytes);
-  header.AppendToString(&front);
-
+  std::string prefix = MessagePrefix(static_cast<uint32_t>(header.size()), behind_bytes);
   std::vector<iovec> pieces;
-  pieces.reserve(behind.size() + 1);
-  pieces.push_back({front.data(), front.size()});
-  for (const std::string_view piece : behind) {
+  pieces.reserve(behind.size() + 2);
+  pieces.push_back({prefix.data(), prefix.size()});
+  const auto add = [&pieces](std::string_view piece) {
     if (!piece.empty()) pieces.push_back({const_cast<char*>(piece.data()), piece.size()});
-  }
+  };
+  add(header);
+  std::ranges::for_each(behind, add);
   std::span<iovec> left(pieces);
   while (!left.empty()) {
     msghdr message = {};
@@ -140,15 +137,10 @@ absl::Status MessageSocket::Send(const google::protobuf::MessageLite& header,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> MessageSocket::Receive(google::protobuf::MessageLite& header,
-                                                   KeepWaiting keep_waiting) {
+absl::StatusOr<MessageFrame> MessageSocket::Receive(KeepWaiting keep_waiting) {
   while (true) {
     MILLRACE_ASSIGN_OR_RETURN(auto frame, reader_.Next());
-    if (frame) {
-      if (!header.ParseFromString(frame->header))
-        return InvalidArgument("a message has a header that is not of its kind");
-      return std::move(frame->behind);
-    }
+    if (frame) return *std::move(frame);
     const ssize_t got = recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
     if (got > 0) {
       reader_.Append(std::string_view(buffer_).substr(0, static_cast<size_t>(got)));

@@ -13,10 +13,6 @@
 #include "absl/status/statusor.h"
 #include "mps_runtime/base/file.h"
 
-namespace google::protobuf {
-class MessageLite;
-}
-
 namespace millrace::server {
 
 // The greatest sizes of the two parts of a frame.
@@ -25,8 +21,8 @@ struct MessageLimits {
   uint64_t behind = uint64_t{1} << 30;
 };
 
-// The unit of what the front and an executor send each other: a Protobuf message, and large data
-// behind it as plain bytes, which would be copied once more within the message. A prefix of 16
+// The unit of what the front and an executor send each other: fields, and large data behind them
+// as plain bytes, which would be copied once more among the fields. A prefix of 16
 // bytes has a magic number and the sizes of both, in the byte order of the machine.
 struct MessageFrame {
   std::string header;
@@ -70,12 +66,10 @@ class MessageSocket {
   // Sends a frame. Fails with UNAVAILABLE when the other side is gone, with DEADLINE_EXCEEDED when
   // the wait was ended, and with RESOURCE_EXHAUSTED when the frame is over the limits; after the
   // first two the connection is of no more use.
-  absl::Status Send(const google::protobuf::MessageLite& header,
-                    std::span<const std::string_view> behind, KeepWaiting keep_waiting);
-  // Waits for a frame and parses its header. Fails as Send does, and with INVALID_ARGUMENT for what
-  // is no such message.
-  absl::StatusOr<std::string> Receive(google::protobuf::MessageLite& header,
-                                      KeepWaiting keep_waiting);
+  absl::Status Send(std::string_view header, std::span<const std::string_view> behind,
+                    KeepWaiting keep_waiting);
+  // Waits for a frame. Fails as Send does, and as MessageReader::Next does.
+  absl::StatusOr<MessageFrame> Receive(KeepWaiting keep_waiting);
   // Ends both directions; any thread may call it. Send and Receive, also those that wait, fail.
   void Shutdown();
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "models/core/errors.h"
@@ -17,11 +18,11 @@
 #include "mps_runtime/base/joining_thread.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/startup_pages.h"
+#include "server/executors/control_messages.h"
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/failpoint.h"
 #include "server/executors/frame.h"
 #include "server/executors/loop_helpers.h"
-#include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "server/executors/sticky_errors.h"
 #include "server/logging/logging.h"
@@ -85,17 +86,13 @@ class ModelExecutor {
     page_ = std::move(page);
     host_.ReportCrashes(*page_);
     recorder_.emplace(page_->flight);
-    executor::v1::FromExecutor hello;
-    hello.mutable_hello()->set_protocol(kProtocolVersion);
-    hello.mutable_hello()->set_version(std::string(version_));
-    MILLRACE_RETURN_IF_ERROR(Tell(hello));
-    executor::v1::ToExecutor first;
-    if (auto behind = control_.Receive(first, WaitForever); !behind.ok()) return behind.status();
-    if (!first.has_configure()) return InvalidArgument("the front sent no settings");
-    absl::Status configured = host_.Configure(first.configure());
-    executor::v1::FromExecutor answer;
-    WriteStatus(configured, *answer.mutable_configured()->mutable_status());
-    MILLRACE_RETURN_IF_ERROR(Tell(answer));
+    MILLRACE_RETURN_IF_ERROR(
+        Tell(ExecutorHello{.protocol = kProtocolVersion, .version = std::string(version_)}));
+    MILLRACE_ASSIGN_OR_RETURN(const ToExecutor first, Hear());
+    const auto* const settings = std::get_if<ServerConfig>(&first);
+    if (settings == nullptr) return InvalidArgument("the front sent no settings");
+    absl::Status configured = host_.Configure(*settings);
+    MILLRACE_RETURN_IF_ERROR(Tell(ExecutorReady{.status = configured}));
     if (!configured.ok()) return configured;
 
     for (FileDescriptor& lane : lanes) lanes_.emplace_back(std::move(lane));
@@ -111,9 +108,14 @@ class ModelExecutor {
   }
 
  private:
-  absl::Status Tell(const executor::v1::FromExecutor& message) MILLRACE_EXCLUDES(control_mu_) {
+  absl::Status Tell(const FromExecutor& message) MILLRACE_EXCLUDES(control_mu_) {
     const MutexLock lock(control_mu_);
-    return control_.Send(message, {}, WaitForever);
+    return control_.Send(WriteControl(message), {}, WaitForever);
+  }
+
+  absl::StatusOr<ToExecutor> Hear() {
+    MILLRACE_ASSIGN_OR_RETURN(const MessageFrame frame, control_.Receive(WaitForever));
+    return ReadToExecutor(frame.header);
   }
 
   // Ends everything for this reason. Returns false if it ends already for another one.
@@ -132,76 +134,68 @@ class ModelExecutor {
   // Does what the front says until it goes away.
   void Listen() MILLRACE_EXCLUDES(mu_) {
     absl::Status status;
-    while (status.ok()) status = ObeyNext();
+    while (status.ok()) {
+      auto order = Hear();
+      status = order.ok() ? std::visit([this](auto& one) { return this->Obey(one); }, *order)
+                          : order.status();
+    }
     // Answers fail too once the front has gone.
     const bool gone = absl::IsUnavailable(status);
     if (End(gone ? absl::OkStatus() : std::move(status)) && gone) host_.OnFrontGone();
   }
 
-  absl::Status ObeyNext() MILLRACE_EXCLUDES(mu_) {
-    executor::v1::ToExecutor message;
-    const auto behind = control_.Receive(message, WaitForever);
-    return behind.ok() ? Obey(message) : behind.status();
+  static absl::Status Obey(const ServerConfig& /*settings*/) {
+    return InvalidArgument("the front sent its settings twice");
   }
 
-  absl::Status Obey(const executor::v1::ToExecutor& message) MILLRACE_EXCLUDES(mu_) {
-    switch (message.kind_case()) {
-      case executor::v1::ToExecutor::kPing: {
-        logging::SetLevel(static_cast<LogLevel>(message.ping().log_level()));
-        Failpoint("executor.ping", control_.descriptor());
-        executor::v1::FromExecutor answer;
-        answer.mutable_pong()->set_number(message.ping().number());
-        return Tell(answer);
-      }
-      case executor::v1::ToExecutor::kLoad: {
-        const MutexLock lock(mu_);
-        loads_.push_back(message.load());
-        loads_changed_.NotifyAll();
-        return absl::OkStatus();
-      }
-      case executor::v1::ToExecutor::kUnload: {
-        std::shared_ptr<const models::Model> unloaded;  // is destroyed without the lock
-        const MutexLock lock(mu_);
-        if (auto found = models_.find(message.unload().model()); found != models_.end()) {
-          unloaded = std::move(found->second);
-          models_.erase(found);
-        }
-        return absl::OkStatus();
-      }
-      case executor::v1::ToExecutor::kCancel:
-        for (const uint64_t id : message.cancel().requests()) Drop(id);
-        return absl::OkStatus();
-      case executor::v1::ToExecutor::kSuspend: {
-        const MutexLock lock(mu_);
-        const auto found = requests_.find(message.suspend().request());
-        if (found == requests_.end() || found->second->in_step) return absl::OkStatus();
-        if (models::RequestState* state = found->second->request.state()) state->Suspend();
-        return absl::OkStatus();
-      }
-      case executor::v1::ToExecutor::kConfigure:
-        return InvalidArgument("the front sent its settings twice");
-      case executor::v1::ToExecutor::KIND_NOT_SET:
-        break;
+  absl::Status Obey(const PingOrder& order) {
+    logging::SetLevel(order.log_level);
+    Failpoint("executor.ping", control_.descriptor());
+    return Tell(ExecutorAlive{});
+  }
+
+  absl::Status Obey(LoadOrder& order) MILLRACE_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    loads_.push_back(std::move(order));
+    loads_changed_.NotifyAll();
+    return absl::OkStatus();
+  }
+
+  absl::Status Obey(const UnloadOrder& order) MILLRACE_EXCLUDES(mu_) {
+    std::shared_ptr<const models::Model> unloaded;  // is destroyed without the lock
+    const MutexLock lock(mu_);
+    if (auto found = models_.find(order.model); found != models_.end()) {
+      unloaded = std::move(found->second);
+      models_.erase(found);
     }
-    return InvalidArgument("the front sent a message without content");
+    return absl::OkStatus();
   }
 
-  void Drop(uint64_t id) MILLRACE_EXCLUDES(mu_) {
+  absl::Status Obey(const SuspendOrder& order) MILLRACE_EXCLUDES(mu_) {
+    const MutexLock lock(mu_);
+    const auto found = requests_.find(order.request);
+    if (found == requests_.end() || found->second->in_step) return absl::OkStatus();
+    if (models::RequestState* state = found->second->request.state()) state->Suspend();
+    return absl::OkStatus();
+  }
+
+  absl::Status Obey(const CancelOrder& order) MILLRACE_EXCLUDES(mu_) {
     std::unique_ptr<HeldRequest> dropped;  // is destroyed without the lock
     const MutexLock lock(mu_);
-    const auto found = requests_.find(id);
-    if (found == requests_.end()) return;
+    const auto found = requests_.find(order.request);
+    if (found == requests_.end()) return absl::OkStatus();
     found->second->dropped = true;
     found->second->sink.Cancel();
-    if (found->second->in_step) return;
+    if (found->second->in_step) return absl::OkStatus();
     dropped = std::move(found->second);
     requests_.erase(found);
+    return absl::OkStatus();
   }
 
   // Loads models, one after the other, until the executor ends.
   void LoadOrdered() MILLRACE_EXCLUDES(mu_) {
     while (true) {
-      executor::v1::Load order;
+      LoadOrder order;
       {
         MutexLock lock(mu_);
         while (loads_.empty() && !ending_) loads_changed_.Wait(mu_);
@@ -209,34 +203,31 @@ class ModelExecutor {
         order = std::move(loads_.front());
         loads_.pop_front();
       }
-      executor::v1::FromExecutor answer;
-      executor::v1::Loaded& loaded = *answer.mutable_loaded();
-      loaded.set_model(order.model());
-      absl::Status status = Load(order, loaded);
-      if (IsStickyError(Message(status))) {
-        End(std::move(status));
+      LoadedModel loaded{.model = order.model, .status = {}, .info = {}};
+      loaded.status = Load(order, loaded.info);
+      if (IsStickyError(Message(loaded.status))) {
+        End(std::move(loaded.status));
         return;
       }
-      WriteStatus(status, *loaded.mutable_status());
-      if (!Tell(answer).ok()) return;
+      if (!Tell(std::move(loaded)).ok()) return;
       const MutexLock lock(mu_);
       if (!serves_) ReleaseStartupPages();  // steps would bring their pages back
     }
   }
 
-  absl::Status Load(const executor::v1::Load& order, executor::v1::Loaded& loaded)
+  absl::Status Load(const LoadOrder& order, std::optional<models::ModelInfo>& info)
       MILLRACE_EXCLUDES(mu_) {
     try {
       Failpoint("executor.load");
-      MILLRACE_ASSIGN_OR_RETURN(auto model, host_.Load(order.name(), order.version()));
-      WriteModelInfo(model->info(), *loaded.mutable_info());
+      MILLRACE_ASSIGN_OR_RETURN(auto model, host_.Load(order.name, order.version));
+      info = model->info();
       std::shared_ptr<const models::Model> held = std::move(model);
       MILLRACE_RETURN_IF_ERROR(WarmUpLanes(held));
       const MutexLock lock(mu_);
-      models_[order.model()] = std::move(held);
+      models_[order.model] = std::move(held);
       return absl::OkStatus();
     } catch (const std::exception& error) {
-      return Internal("model '", order.name(), "' could not be loaded: ", error.what());
+      return Internal("model '", order.name, "' could not be loaded: ", error.what());
     }
   }
 
@@ -291,7 +282,6 @@ class ModelExecutor {
       const std::unique_ptr<runtime::WorkerContext> context = host_.device().EnterWorker();
       SharedLoop* const loops = helpers_ ? helpers_->loops(static_cast<int>(number)) : nullptr;
       const kernels::ScopedLoopRunner runner(loops);
-      executor::v1::Step message;
       uint64_t warmed_up = 0;
       const auto wait = [&] {
         WarmUpLane(*context, warmed_up);
@@ -299,11 +289,11 @@ class ModelExecutor {
       };
       if (!host_.device().ComputesOnWorkers()) lane.SetPatience(kWarmUpLook);
       while (true) {
-        auto behind = lane.Receive(message, wait);
+        const auto frame = lane.Receive(wait);
         // The front closes all its connections together, and the control connection tells.
-        if (absl::IsUnavailable(behind.status())) return;
-        absl::Status status = behind.status();
-        if (status.ok()) status = RunBytes(message, *behind, *context, number);
+        if (absl::IsUnavailable(frame.status())) return;
+        absl::Status status = frame.status();
+        if (status.ok()) status = RunFrame(*frame, *context, number);
         if (!status.ok()) {
           End(std::move(status));
           return;
@@ -314,9 +304,9 @@ class ModelExecutor {
     }
   }
 
-  absl::Status RunBytes(const executor::v1::Step& message, std::string_view behind,
-                        runtime::WorkerContext& context, size_t lane) MILLRACE_EXCLUDES(mu_) {
-    MILLRACE_ASSIGN_OR_RETURN(auto order, ReadStep(message, behind));
+  absl::Status RunFrame(const MessageFrame& frame, runtime::WorkerContext& context, size_t lane)
+      MILLRACE_EXCLUDES(mu_) {
+    MILLRACE_ASSIGN_OR_RETURN(auto order, ReadStep(frame));
     BeginToServe();
     if (helpers_) helpers_->BeginStep();
     absl::Status status = RunOrder(std::move(order), context, lane);
@@ -352,11 +342,9 @@ class ModelExecutor {
   }
 
   static absl::Status Answer(const std::vector<StepResult>& results, MessageSocket& lane) {
-    executor::v1::StepDone message;
-    Behind behind;
-    for (const StepResult& result : results) WriteResult(result, message, behind);
+    const FieldWriter message = WriteResults(results);
     Failpoint("executor.answer", lane.descriptor());
-    return lane.Send(message, behind, WaitForever);
+    return lane.Send(message.header(), message.behind(), WaitForever);
   }
 
   // Finds the requests of a step, and makes those that are new.
@@ -445,7 +433,7 @@ class ModelExecutor {
 
   Mutex mu_;
   CondVar loads_changed_;
-  std::deque<executor::v1::Load> loads_ MILLRACE_GUARDED_BY(mu_);
+  std::deque<LoadOrder> loads_ MILLRACE_GUARDED_BY(mu_);
   std::map<uint64_t, std::shared_ptr<const models::Model>> models_ MILLRACE_GUARDED_BY(mu_);
   std::map<uint64_t, std::unique_ptr<HeldRequest>> requests_ MILLRACE_GUARDED_BY(mu_);
   bool ending_ MILLRACE_GUARDED_BY(mu_) = false;

@@ -6,16 +6,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "millrace/executor/v1/executor.pb.h"
 #include "models/core/model.h"
 #include "mps_runtime/base/file.h"
+#include "server/config/server_config.h"
 #include "server/crashes/crash_page.h"
 #include "server/scheduling/device.h"
 
 namespace millrace::server {
-
-// The version of the protocol that this program speaks.
-inline constexpr uint32_t kProtocolVersion = 2;
 
 // The parts of an executor's program that need libtorch: a seam for tests.
 class ExecutorHost {
@@ -26,7 +23,7 @@ class ExecutorHost {
   // threads. Called once, before anything else.
   virtual void ReportCrashes(CrashPage& page) = 0;
   // Called once, before anything below.
-  virtual absl::Status Configure(const executor::v1::Configure& settings) = 0;
+  virtual absl::Status Configure(const ServerConfig& settings) = 0;
   // The number of threads that may compute at once.
   virtual int Cores() const = 0;
   virtual Device& device() = 0;

@@ -8,6 +8,7 @@
 #include "models/core/errors.h"
 #include "server/executors/delivered_outputs.h"
 #include "server/executors/executor_pool.h"
+#include "server/executors/payload_fields.h"
 #include "server/executors/wait_limit.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/input_field.h"
@@ -22,10 +23,10 @@ constexpr int kStepLimitFactor = 20;
 // The state that the front keeps of a request between two steps.
 struct RemoteRequest final : models::RequestState {
   ~RemoteRequest() override {
-    if (link != nullptr && link->alive()) link->Cancel(id);
+    if (link != nullptr && link->alive()) link->Tell(CancelOrder{id});
   }
   void Suspend() override {
-    if (link != nullptr && link->alive()) link->Suspend(id);
+    if (link != nullptr && link->alive()) link->Tell(SuspendOrder{id});
   }
   Place place() const override {
     if (link == nullptr || !link->alive()) return {};
@@ -169,25 +170,25 @@ class RemoteModel::RemoteBatch final : public models::Batch {
         Replay(*request, death, /*was_in_step=*/false);
       return;
     }
-    executor::v1::Step step;
-    Behind behind;
-    step.set_model(model_.id_);
+    FieldWriter step;
+    step(model_.id_);
     for (models::Request* request : group.requests) {
       RemoteRequest& state = StateOf(*request);
       const bool begins = state.link == nullptr;
       if (begins) state.id = pool_.NextRequestId();
-      WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step, behind,
+      WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step,
                    state.delivered.spoken());
     }
     WaitLimit wait(pool_.clock(), std::max(pool_.options().step_limit,
                                            kStepLimitFactor * Duration(model_.longest_step_.load(
                                                                   std::memory_order_relaxed))));
-    auto results = link.RunStep(lane.number(), step, behind, "a step took too long", [&] {
-      for (models::Request* request : group.requests) {
-        if (request->cancelled()) link.Cancel(StateOf(*request).id);
-      }
-      return !wait.IsOver();
-    });
+    auto results =
+        link.RunStep(lane.number(), step, group.requests.size(), "a step took too long", [&] {
+          for (models::Request* request : group.requests) {
+            if (request->cancelled()) link.Tell(CancelOrder{StateOf(*request).id});
+          }
+          return !wait.IsOver();
+        });
     if (absl::IsResourceExhausted(results.status())) return RunOneByOne(group, results.status());
     if (results.ok()) {
       for (size_t i = 0; i < group.requests.size() && results.ok(); ++i) {
@@ -304,11 +305,10 @@ RemoteModel::RemoteModel(models::ModelInfo info, uint64_t id, ExecutorPool& pool
 RemoteModel::~RemoteModel() { pool_.Unload(id_); }
 
 size_t RemoteModel::Fingerprint(const models::Input& input) const {
-  executor::v1::Input message;
-  Behind behind;
-  WriteInput(input, message, behind);
-  size_t hash = absl::HashOf(info().name, info().version, message.SerializeAsString());
-  for (const std::string_view piece : behind) hash = absl::HashOf(hash, piece);
+  FieldWriter written;
+  written(input);
+  size_t hash = absl::HashOf(info().name, info().version, written.header());
+  for (const std::string_view piece : written.behind()) hash = absl::HashOf(hash, piece);
   return hash;
 }
 

@@ -2,15 +2,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "millrace/executor/v1/executor.pb.h"
 #include "models/core/payload.h"
 #include "mps_runtime/base/clock.h"
-#include "server/executors/payload_messages.h"
+#include "server/executors/fields.h"
+#include "server/executors/frame.h"
 
 namespace millrace::server {
 
@@ -18,7 +17,7 @@ namespace millrace::server {
 struct StepOrder {
   struct Entry {
     uint64_t id = 0;
-    TimePoint expires{};
+    TimePoint expires{};                 // on the steady clock, which processes share
     std::optional<models::Input> input;  // with the first step of a request
   };
   uint64_t model = 0;
@@ -33,18 +32,16 @@ struct StepResult {
   double work_left = 0;
 };
 
-// Adds a request to a step; the input, if any, must outlive `behind`. spoken: what earlier runs of
-// speech have delivered.
-void WriteRequest(uint64_t id, TimePoint expires, const models::Input* input,
-                  executor::v1::Step& message, Behind& behind,
+// Adds a request to a step, which begins with the number of its model; the input, if any, must
+// outlive `step`. spoken: what earlier runs of speech have delivered.
+void WriteRequest(uint64_t id, TimePoint expires, const models::Input* input, FieldWriter& step,
                   const models::SpokenSoFar& spoken = {});
-// These fail as the functions in payload_messages.h do.
-absl::StatusOr<StepOrder> ReadStep(const executor::v1::Step& message, std::string_view behind);
+// Fails with INVALID_ARGUMENT in one line for a message that the functions here do not write.
+absl::StatusOr<StepOrder> ReadStep(const MessageFrame& frame);
 
-// Adds the result of the next request; it must outlive `behind`.
-void WriteResult(const StepResult& result, executor::v1::StepDone& message, Behind& behind);
-// Returns as many results as there were requests.
-absl::StatusOr<std::vector<StepResult>> ReadStepDone(const executor::v1::StepDone& message,
-                                                     std::string_view behind, size_t requests);
+// The results, in the order of the requests, must outlive what is returned.
+FieldWriter WriteResults(const std::vector<StepResult>& results);
+// Returns as many results as there were requests. Fails as ReadStep does.
+absl::StatusOr<std::vector<StepResult>> ReadResults(const MessageFrame& frame, size_t requests);
 
 }  // namespace millrace::server

@@ -20,21 +20,19 @@ bool Wait() { return true; }
 
 // Answers each step with `output_bytes` of audio until the connection ends.
 [[noreturn]] void Answer(MessageSocket socket, size_t output_bytes) {
-  executor::v1::Step step;
   while (true) {
-    const auto behind = socket.Receive(step, Wait);
-    if (!behind.ok()) std::_Exit(0);
-    const auto order = ReadStep(step, *behind);
+    const auto step = socket.Receive(Wait);
+    if (!step.ok()) std::_Exit(0);
+    const auto order = ReadStep(*step);
     if (!order.ok()) std::_Exit(1);
-    StepResult result{.outputs = {}, .outcome = absl::OkStatus()};
+    std::vector<StepResult> results(1);
+    results.front().outcome = absl::OkStatus();
     models::SynthesizeOutput audio;
     audio.sample_rate = 24'000;
     audio.samples.resize(output_bytes / sizeof(float));
-    result.outputs.emplace_back(std::move(audio));
-    executor::v1::StepDone done;
-    Behind data;
-    WriteResult(result, done, data);
-    if (!socket.Send(done, data, Wait).ok()) std::_Exit(0);
+    results.front().outputs.emplace_back(std::move(audio));
+    const FieldWriter done = WriteResults(results);
+    if (!socket.Send(done.header(), done.behind(), Wait).ok()) std::_Exit(0);
   }
 }
 
@@ -53,13 +51,12 @@ void BM_StepThroughASocketPair(benchmark::State& state) {
     speech.text = "Good morning. How are you?";
     const models::Input input = std::move(speech);
     while (state.KeepRunning()) {
-      executor::v1::Step step;
-      Behind data;
-      WriteRequest(1, TimePoint::max(), &input, step, data);
-      if (!socket.Send(step, data, Wait).ok()) break;
-      executor::v1::StepDone done;
-      const auto behind = socket.Receive(done, Wait);
-      if (!behind.ok() || !ReadStepDone(done, *behind, 1).ok()) break;
+      FieldWriter step;
+      step(uint64_t{1});
+      WriteRequest(1, TimePoint::max(), &input, step);
+      if (!socket.Send(step.header(), step.behind(), Wait).ok()) break;
+      const auto done = socket.Receive(Wait);
+      if (!done.ok() || !ReadResults(*done, 1).ok()) break;
     }
   }
   waitpid(child, nullptr, 0);

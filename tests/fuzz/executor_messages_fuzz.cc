@@ -6,13 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <variant>
 
-#include "millrace/executor/v1/executor.pb.h"
 #include "models/core/strings.h"
+#include "server/executors/control_messages.h"
 #include "server/executors/frame.h"
-#include "server/executors/model_info_messages.h"
 #include "server/executors/step_messages.h"
 #include "tests/fuzz/require.h"
 
@@ -27,63 +28,58 @@ void RequireError(const absl::Status& status) {
   Require(Message(status).find('\n') == std::string_view::npos, "refuses in several lines");
 }
 
-std::string Joined(const Behind& behind) {
-  std::string all;
-  for (const std::string_view piece : behind) all += piece;
-  return all;
+MessageFrame FrameOf(const FieldWriter& message) {
+  MessageFrame frame{.header = message.header(), .behind = {}};
+  for (const std::string_view piece : message.behind()) frame.behind += piece;
+  return frame;
 }
 
-// The bytes of a step, as the front sends it.
-std::string Written(const StepOrder& order) {
-  executor::v1::Step message;
-  message.set_model(order.model);
-  Behind behind;
-  for (const StepOrder::Entry& entry : order.requests)
-    WriteRequest(entry.id, entry.expires, entry.input ? &*entry.input : nullptr, message, behind);
-  return message.SerializeAsString() + Joined(behind);
+// Returns a step as the front sends it.
+MessageFrame Written(const StepOrder& order) {
+  FieldWriter message;
+  message(order.model);
+  for (const StepOrder::Entry& entry : order.requests) {
+    const auto* const speech =
+        entry.input ? std::get_if<models::SynthesizeInput>(&*entry.input) : nullptr;
+    WriteRequest(entry.id, entry.expires, entry.input ? &*entry.input : nullptr, message,
+                 speech != nullptr ? speech->spoken : models::SpokenSoFar());
+  }
+  return FrameOf(message);
+}
+
+template <typename Message>
+void RequireSame(const absl::StatusOr<Message>& message,
+                 absl::StatusOr<Message> (*read)(std::string_view)) {
+  if (!message.ok()) return RequireError(message.status());
+  const std::string written = WriteControl(*message);
+  const auto again = read(written);
+  Require(again.ok() && WriteControl(*again) == written, "does not read what it has written");
 }
 
 void ReadAsExecutor(const MessageFrame& frame) {
-  executor::v1::ToExecutor control;
-  control.ParseFromString(frame.header);
-  executor::v1::Step message;
-  if (!message.ParseFromString(frame.header)) return;
-  const auto order = ReadStep(message, frame.behind);
+  RequireSame(ReadToExecutor(frame.header), &ReadToExecutor);
+  const auto order = ReadStep(frame);
   if (!order.ok()) return RequireError(order.status());
-  executor::v1::Step again;
-  Behind behind;
-  again.set_model(order->model);
-  for (const StepOrder::Entry& entry : order->requests)
-    WriteRequest(entry.id, entry.expires, entry.input ? &*entry.input : nullptr, again, behind);
-  const auto reread = ReadStep(again, Joined(behind));
-  Require(reread.ok(), "does not read what it has written");
-  Require(Written(*reread) == Written(*order), "reads something else than it has written");
+  const auto again = ReadStep(Written(*order));
+  Require(again.ok(), "does not read what it has written");
+  Require(Written(*again).header == Written(*order).header &&
+              Written(*again).behind == Written(*order).behind,
+          "reads something else than it has written");
 }
 
 void ReadAsFront(const MessageFrame& frame) {
-  executor::v1::FromExecutor control;
-  if (control.ParseFromString(frame.header) && control.has_loaded()) {
-    const auto info = ReadModelInfo(control.loaded().info());
-    if (!info.ok()) RequireError(info.status());
-  }
-  executor::v1::StepDone message;
-  if (!message.ParseFromString(frame.header)) return;
-  const auto results =
-      ReadStepDone(message, frame.behind, static_cast<size_t>(message.results_size()));
+  RequireSame(ReadFromExecutor(frame.header), &ReadFromExecutor);
+  // A message begins with the number of its results.
+  size_t size = 0;
+  if (frame.header.size() >= sizeof(size)) std::memcpy(&size, frame.header.data(), sizeof(size));
+  const auto results = ReadResults(frame, size);
   if (!results.ok()) return RequireError(results.status());
-  executor::v1::StepDone again;
-  Behind behind;
-  for (const StepResult& result : *results) WriteResult(result, again, behind);
-  Require(ReadStepDone(again, Joined(behind), results->size()).ok(),
+  Require(ReadResults(FrameOf(WriteResults(*results)), size).ok(),
           "does not read what it has written");
 }
 
-}  // namespace
-}  // namespace millrace::server
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace millrace::server;
-  if (size == 0) return 0;
+void ReadBytes(const uint8_t* data, size_t size) {
+  if (size == 0) return;
   const std::string_view bytes(reinterpret_cast<const char*>(data + 1), size - 1);
   MessageReader reader(kLimits);
   // In two pieces, as a socket may give them.
@@ -93,9 +89,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto frame = reader.Next();
     if (!frame.ok()) {
       RequireError(frame.status());
-      return 0;
+      return;
     }
-    if (!*frame) return 0;
+    if (!*frame) return;
     data[0] % 2 == 0 ? ReadAsFront(**frame) : ReadAsExecutor(**frame);
   }
+}
+
+}  // namespace
+}  // namespace millrace::server
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  millrace::server::ReadBytes(data, size);
+  return 0;
 }

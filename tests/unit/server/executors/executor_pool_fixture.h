@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "server/executors/control_messages.h"
 #include "server/executors/descriptor_passing.h"
 #include "server/executors/executor_pool.h"
-#include "server/executors/model_info_messages.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/run_model.h"
 #include "tests/unit/server/executors/fake_executors.h"
@@ -129,28 +129,30 @@ class ExecutorPoolTest : public ::testing::Test {
             auto lanes = server::ReceiveDescriptors(socket.descriptor());
             if (!lanes.ok()) return;
             lanes->pop_back();
-            executor::v1::FromExecutor hello;
-            hello.mutable_hello()->set_protocol(server::kProtocolVersion);
-            hello.mutable_hello()->set_version(std::string(kFakeVersion));
-            executor::v1::FromExecutor configured;
-            configured.mutable_configured();
-            if (!socket.Send(hello, {}, kWait).ok() || !socket.Send(configured, {}, kWait).ok())
+            const auto tell = [&socket](const server::FromExecutor& message) {
+              return socket.Send(server::WriteControl(message), {}, kWait).ok();
+            };
+            const auto hear = [&socket]() -> absl::StatusOr<server::ToExecutor> {
+              MILLRACE_ASSIGN_OR_RETURN(const auto frame, socket.Receive(kWait));
+              return server::ReadToExecutor(frame.header);
+            };
+            if (!tell(server::ExecutorHello{server::kProtocolVersion, std::string(kFakeVersion)}) ||
+                !tell(server::ExecutorReady{}))
               return;
-            executor::v1::ToExecutor order;
-            while (!order.has_load()) {
-              if (!socket.Receive(order, kWait).ok()) return;
-            }
+            auto order = hear();
+            while (order.ok() && !std::holds_alternative<server::LoadOrder>(*order)) order = hear();
+            if (!order.ok()) return;
             if (loads) {
-              executor::v1::FromExecutor loaded;
-              loaded.mutable_loaded()->set_model(order.load().model());
-              server::WriteModelInfo(VoiceInfo("voice"), *loaded.mutable_loaded()->mutable_info());
-              if (!socket.Send(loaded, {}, kWait).ok()) return;
+              if (!tell(server::LoadedModel{.model = std::get<server::LoadOrder>(*order).model,
+                                            .status = {},
+                                            .info = VoiceInfo("voice")}))
+                return;
               pollfd step = {.fd = lanes->front().get(), .events = POLLIN, .revents = 0};
               poll(&step, 1, /*timeout=*/-1);
             }
             const unsigned number = ++silence.fallen;
-            while (socket.Receive(order, kWait).ok()) {
-              if (!order.has_ping()) continue;
+            while ((order = hear()).ok()) {
+              if (!std::holds_alternative<server::PingOrder>(*order)) continue;
               silence.asked = number;
               ++silence.pings;
             }
@@ -243,7 +245,7 @@ class ExecutorPoolTest : public ::testing::Test {
   server::CrashFolder* crashes_ = nullptr;  // set before Start, as those below
   Duration step_limit_ = server::ExecutorPool::Options().step_limit;
   int spares_ = 0;
-  executor::v1::Configure settings_;
+  ServerConfig settings_;
   std::vector<int> device_numbers_;
   bool cpu_fallback_ = false;
   int restart_limit_ = 0;

@@ -53,8 +53,8 @@ TEST_F(ExecutorRestartsTest, AfterThreeDeathsOneStepRunsAtATimeUntilItHasServedF
 TEST_F(ExecutorRestartsTest, LeavesTheDeviceAfterSixDeathsIfItMay) {
   Mutex mu;
   std::vector<DeviceType> devices;
-  settings_.set_device(static_cast<int>(DeviceType::kMps));
-  settings_.set_max_in_flight(4);
+  settings_.device = DeviceType::kMps;
+  settings_.max_in_flight = 4;
   cpu_fallback_ = true;
   on_load_ = [&](FakeExecutor& executor) {
     const MutexLock lock(mu);
@@ -71,7 +71,7 @@ TEST_F(ExecutorRestartsTest, LeavesTheDeviceAfterSixDeathsIfItMay) {
 
 TEST_F(ExecutorRestartsTest, StaysOnTheDeviceOtherwise) {
   std::atomic<DeviceType> device{};
-  settings_.set_device(static_cast<int>(DeviceType::kMps));
+  settings_.device = DeviceType::kMps;
   on_load_ = [&](FakeExecutor& executor) {
     device = executor.device_type();
     return absl::OkStatus();

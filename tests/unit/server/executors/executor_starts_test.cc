@@ -47,8 +47,8 @@ TEST_F(ExecutorStartsTest, RefusesAnExecutorOfAnotherVersion) {
   launcher_.version = "9.9.9";
   const absl::Status status = Start();
   EXPECT_EQ(status, absl::FailedPreconditionError(
-                        "an executor is of version 9.9.9 and speaks protocol 2; this server is of "
-                        "version 1.2.3 and speaks 2"));
+                        "an executor is of version 9.9.9 and speaks protocol 3; this server is of "
+                        "version 1.2.3 and speaks 3"));
 }
 
 TEST_F(ExecutorStartsTest, SaysHowAnExecutorEndedBeforeItWasReady) {

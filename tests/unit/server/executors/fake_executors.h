@@ -94,9 +94,9 @@ class FakeExecutor final : public server::ExecutorProcess, private server::Execu
   }
 
   void ReportCrashes(server::CrashPage&) override {}
-  absl::Status Configure(const executor::v1::Configure& settings) override {
-    device_number_ = settings.device_number();
-    device_type_ = static_cast<runtime::DeviceType>(settings.device());
+  absl::Status Configure(const ServerConfig& settings) override {
+    device_number_ = settings.device_numbers.empty() ? 0 : settings.device_numbers.front();
+    device_type_ = settings.device.value_or(runtime::DeviceType::kCpu);
     return absl::OkStatus();
   }
   int Cores() const override { return 2; }

@@ -1,15 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
+#include <variant>
+#include <vector>
 
 #include "models/core/strings.h"
 #include "models/translation/markup/source_sentences.h"
-#include "server/executors/model_info_messages.h"
-#include "server/executors/payload_messages.h"
+#include "server/executors/control_messages.h"
+#include "server/executors/payload_fields.h"
 #include "server/executors/step_messages.h"
 
 namespace millrace::server {
@@ -17,32 +19,28 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Joined(const Behind& behind) {
-  std::string all;
-  for (const std::string_view piece : behind) all += piece;
-  return all;
+MessageFrame FrameOf(const FieldWriter& message) {
+  MessageFrame frame{.header = message.header(), .behind = {}};
+  for (const std::string_view piece : message.behind()) frame.behind += piece;
+  return frame;
 }
 
-// The message of an input, as sent and read again. Two inputs are equal if their messages are.
+// The bytes of an input. Two inputs are equal if these are.
 std::string Bytes(const models::Input& input) {
-  executor::v1::Input message;
-  Behind behind;
-  WriteInput(input, message, behind);
-  return message.SerializeAsString() + Joined(behind);
+  FieldWriter written;
+  written(input);
+  return FrameOf(written).header + FrameOf(written).behind;
 }
 
 models::Input SentAndRead(const models::Input& input) {
-  executor::v1::Input message;
-  Behind behind;
-  WriteInput(input, message, behind);
-  executor::v1::Input parsed;
-  EXPECT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
-  const std::string data = Joined(behind);
-  BehindReader reader(data);
-  auto read = ReadInput(parsed, reader);
-  EXPECT_TRUE(read.ok()) << read.status();
-  EXPECT_TRUE(reader.End().ok());
-  return read.ok() ? *std::move(read) : models::Input();
+  FieldWriter written;
+  written(input);
+  const MessageFrame frame = FrameOf(written);
+  FieldReader reader(frame.header, frame.behind);
+  models::Input read;
+  reader(read);
+  EXPECT_TRUE(reader.End().ok()) << reader.End();
+  return read;
 }
 
 std::shared_ptr<const models::PivotSentence> Pivot() {
@@ -76,6 +74,8 @@ models::TranslateInput FullTranslation() {
   return input;
 }
 
+constexpr models::SpokenSoFar kSpoken{.bytes = 4, .sentences = 1};
+
 models::SynthesizeInput FullSpeech() {
   models::SynthesizeInput input;
   input.text = "Good morning.";
@@ -88,7 +88,6 @@ models::SynthesizeInput FullSpeech() {
   input.seed = std::numeric_limits<uint64_t>::max();
   input.streamed = true;
   input.first_sentence = 3;
-  input.spoken = {.bytes = 4, .sentences = 1};
   input.part_of_text = true;
   input.break_before = models::SpeechBreak::kClause;
   input.sentence_pause = 0.125F;
@@ -115,7 +114,7 @@ models::SynthesizeInput FullSpeech() {
   return input;
 }
 
-TEST(PayloadMessagesTest, InputsComeBackAsTheyWere) {
+TEST(PayloadFieldsTest, InputsComeBackAsTheyWere) {
   const models::InferInput infer{
       .inputs = {{.name = "x", .type = models::DataType::kInt32, .shape = {2}, .data = "12345678"},
                  {.name = "s", .type = models::DataType::kBytes, .shape = {1}, .data = "abcde"},
@@ -131,7 +130,6 @@ TEST(PayloadMessagesTest, InputsComeBackAsTheyWere) {
   const models::Input read = SentAndRead(FullSpeech());
   const auto& speech = std::get<models::SynthesizeInput>(read);
   EXPECT_EQ(speech.seed, std::numeric_limits<uint64_t>::max());
-  EXPECT_EQ(speech.spoken, FullSpeech().spoken);
   EXPECT_EQ(speech.markup.parts.at(0).manner, FullSpeech().markup.parts[0].manner);
   EXPECT_EQ(speech.markup.readings.at(0).phonemes, "m");
   const models::Input translated = SentAndRead(FullTranslation());
@@ -147,7 +145,7 @@ TEST(PayloadMessagesTest, InputsComeBackAsTheyWere) {
   EXPECT_EQ(pivot->behind, "\n");
 }
 
-TEST(PayloadMessagesTest, OutputsComeBackAsTheyWere) {
+TEST(PayloadFieldsTest, OutputsComeBackAsTheyWere) {
   models::SynthesizeOutput speech;
   speech.sample_rate = 24'000;
   speech.samples = {0.5F, -1, 1e-30F};
@@ -171,17 +169,13 @@ TEST(PayloadMessagesTest, OutputsComeBackAsTheyWere) {
   const models::InferOutput tensors{
       .outputs = {{.name = "y", .type = models::DataType::kFp32, .shape = {1}, .data = "1234"}}};
 
-  StepResult result;
+  std::vector<StepResult> sent(1);
+  StepResult& result = sent.front();
   result.outputs = {speech, translation, tensors};
   result.outcome = absl::InvalidArgumentError("text: \xff is not allowed");
   result.work_done = 2.5;
   result.work_left = 1;
-  executor::v1::StepDone message;
-  Behind behind;
-  WriteResult(result, message, behind);
-  executor::v1::StepDone parsed;
-  ASSERT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
-  const auto results = ReadStepDone(parsed, Joined(behind), 1);
+  const auto results = ReadResults(FrameOf(WriteResults(sent)), 1);
   ASSERT_TRUE(results.ok()) << results.status();
   const StepResult& read = results->at(0);
   EXPECT_EQ(read.outcome, result.outcome);
@@ -203,7 +197,7 @@ TEST(PayloadMessagesTest, OutputsComeBackAsTheyWere) {
   EXPECT_EQ(std::get<models::InferOutput>(read.outputs[2]).outputs.at(0).data, "1234");
 }
 
-TEST(PayloadMessagesTest, ModelsComeBackAsTheyWere) {
+TEST(PayloadFieldsTest, ModelsComeBackAsTheyWere) {
   models::ModelInfo info;
   info.name = "voice";
   info.version = 3;
@@ -236,133 +230,174 @@ TEST(PayloadMessagesTest, ModelsComeBackAsTheyWere) {
   for (const models::ModelDetails& details : std::initializer_list<models::ModelDetails>{
            speech, translation, infer, models::InferInfo{}}) {
     info.details = details;
-    executor::v1::ModelInfo message;
-    WriteModelInfo(info, message);
-    const auto read = ReadModelInfo(message);
+    const std::string message = WriteControl(LoadedModel{.model = 4, .status = {}, .info = info});
+    const auto read = ReadFromExecutor(message);
     ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_EQ(read->task(), info.task());
-    executor::v1::ModelInfo again;
-    WriteModelInfo(*read, again);
-    EXPECT_EQ(again.SerializeAsString(), message.SerializeAsString());
-    EXPECT_EQ(read->batching.linger, info.batching.linger);
-    EXPECT_EQ(read->batching.full_work, 12.5);
+    EXPECT_EQ(WriteControl(*read), message);
+    const auto& loaded = std::get<LoadedModel>(*read);
+    EXPECT_EQ(loaded.model, 4U);
+    EXPECT_EQ(loaded.info->task(), info.task());
+    EXPECT_EQ(loaded.info->batching.linger, info.batching.linger);
+    EXPECT_EQ(loaded.info->batching.full_work, 12.5);
   }
+  EXPECT_THAT(std::string(Message(ReadFromExecutor(WriteControl(LoadedModel{})).status())),
+              HasSubstr("a model that was loaded is not described"));
+  info.batching.max_batch = 0;
+  EXPECT_THAT(std::string(Message(ReadFromExecutor(WriteControl(LoadedModel{
+                                                       .model = 4, .status = {}, .info = info}))
+                                      .status())),
+              HasSubstr("batches of no request"));
 }
 
-// A message that something has broken, and a part of what is said of it.
-struct Broken {
-  std::string_view says;
-  void (*breaks)(executor::v1::StepDone& message, std::string& behind);
-};
+TEST(ControlMessagesTest, SettingsComeBackAsTheyWere) {
+  ServerConfig settings;
+  settings.models = "a,b=c";
+  settings.device = runtime::DeviceType::kCuda;
+  settings.device_numbers = {1};
+  settings.workers = 3;
+  settings.mode = runtime::ForwardMode::kSerial;
+  settings.max_in_flight = 2;
+  settings.accept_unsafe_concurrency = true;
+  settings.safety_profile = "profile.json";
+  settings.intra_op_threads = 4;
+  settings.graph_cache_entries = 5;
+  settings.graph_cache_bytes = 6;
+  settings.graph_cache = runtime::GraphCachePolicy::kFrozen;
+  settings.graph_cache_new_shape = runtime::NewShape::kRefuse;
+  settings.translation_cache_bytes = 7;
+  settings.translation_cache_entries = 8;
+  settings.speech_cache_bytes = 9;
+  settings.keep_packed_weights = false;
+  settings.cpu_isa = kernels::InstructionSet::kAvx2;
+  settings.require_libtorch = "2.6";
+  settings.log_level = LogLevel::kDebug;
+  settings.log_format = LogFormat::kJson;
+  const auto read = ReadToExecutor(WriteControl(settings));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(std::get<ServerConfig>(*read), settings);
+}
 
-TEST(StepMessagesTest, EachBrokenAnswerIsOneClearError) {
+TEST(ControlMessagesTest, RefusesALevelThatThereIsNot) {
+  const auto read = ReadToExecutor(WriteControl(PingOrder{static_cast<LogLevel>(77)}));
+  EXPECT_THAT(std::string(Message(read.status())), HasSubstr("unknown level of the log 77"));
+}
+
+std::vector<StepResult> TwoOutputs() {
   models::SynthesizeOutput speech;
   speech.sample_rate = 24'000;
   speech.samples = {0, 1};
-  StepResult result;
-  result.outputs = {speech, models::InferOutput{.outputs = {{.name = "y",
-                                                             .type = models::DataType::kFp32,
-                                                             .shape = {1},
-                                                             .data = "1234"}}}};
-  result.outcome = absl::OkStatus();
+  std::vector<StepResult> results(1);
+  results[0].outputs = {speech, models::InferOutput{.outputs = {{.name = "y",
+                                                                 .type = models::DataType::kFp32,
+                                                                 .shape = {1},
+                                                                 .data = "1234"}}}};
+  results[0].outcome = absl::OkStatus();
+  return results;
+}
+
+void ExpectRefused(const MessageFrame& frame, std::string_view says) {
+  const auto read = ReadResults(frame, 1);
+  EXPECT_TRUE(absl::IsInvalidArgument(read.status())) << says;
+  EXPECT_THAT(std::string(Message(read.status())), HasSubstr(std::string(says)));
+}
+
+TEST(StepMessagesTest, EachAnswerOutOfRangeIsOneClearError) {
+  struct Broken {
+    std::string_view says;
+    void (*breaks)(std::vector<StepResult>& results);
+  };
+  static const auto tensor_of = [](std::vector<StepResult>& results) -> models::Tensor& {
+    return std::get<models::InferOutput>(results[0].outputs[1]).outputs[0];
+  };
   for (const Broken& broken : std::initializer_list<Broken>{
-           {"2 results for 1 requests", [](auto&m, auto&) { m.add_results(); }},
-           {"data are missing", [](auto&, auto&behind) { behind.pop_back(); }},
-           {"belong to nothing", [](auto&, auto&behind) { behind += 'x'; }},
-           {"has no task",
-            [](auto&m, auto&) { m.mutable_results(0)->mutable_outputs(0)->Clear(); }},
-           {"sample is cut",
-            [](auto&m, auto&behind) {
-              m.mutable_results(0)->mutable_outputs(0)->mutable_synthesize()->set_samples_bytes(7);
-              behind.pop_back();
-            }},
+           {"2 results for 1 requests", [](auto& all) { all.emplace_back(); }},
            {"sample rate 0 is out of range",
-            [](auto&m, auto&) {
-              m.mutable_results(0)->mutable_outputs(0)->mutable_synthesize()->set_sample_rate(0);
-            }},
-           {"data are missing",
-            [](auto&m, auto&) {
-              m.mutable_results(0)->mutable_outputs(0)->mutable_synthesize()->set_samples_bytes(
-                  UINT64_MAX);
+            [](auto& all) {
+              std::get<models::SynthesizeOutput>(all[0].outputs[0]).sample_rate = 0;
             }},
            {"unknown type of a tensor 200",
-            [](auto&m, auto&) {
-              m.mutable_results(0)
-                  ->mutable_outputs(1)
-                  ->mutable_infer()
-                  ->mutable_outputs(0)
-                  ->set_type(200);
-            }},
-           {"shape is out of range",
-            [](auto&m, auto&) {
-              m.mutable_results(0)
-                  ->mutable_outputs(1)
-                  ->mutable_infer()
-                  ->mutable_outputs(0)
-                  ->add_shape(-1);
-            }},
-           {"not those of its shape",
-            [](auto&m, auto&) {
-              m.mutable_results(0)
-                  ->mutable_outputs(1)
-                  ->mutable_infer()
-                  ->mutable_outputs(0)
-                  ->add_shape(2);
-            }},
-           {"unknown status",
-            [](auto&m, auto&) { m.mutable_results(0)->mutable_outcome()->set_code(99); }},
-           {"work is out of range",
-            [](auto&m, auto&) { m.mutable_results(0)->set_work_left(std::nan("")); }},
-           {"work is out of range", [](auto&m, auto&) { m.mutable_results(0)->set_work_done(-1); }},
+            [](auto& all) { tensor_of(all).type = static_cast<models::DataType>(200); }},
+           {"shape is out of range", [](auto& all) { tensor_of(all).shape.push_back(-1); }},
+           {"not those of its shape", [](auto& all) { tensor_of(all).shape.push_back(2); }},
+           {"work is out of range", [](auto& all) { all[0].work_left = std::nan(""); }},
+           {"work is out of range", [](auto& all) { all[0].work_done = -1; }},
        }) {
-    executor::v1::StepDone message;
-    Behind pieces;
-    WriteResult(result, message, pieces);
-    std::string behind = Joined(pieces);
-    ASSERT_TRUE(ReadStepDone(message, behind, 1).ok());
-    broken.breaks(message, behind);
-    const auto read = ReadStepDone(message, behind, 1);
-    EXPECT_TRUE(absl::IsInvalidArgument(read.status())) << broken.says;
-    EXPECT_THAT(std::string(Message(read.status())), HasSubstr(std::string(broken.says)));
+    std::vector<StepResult> results = TwoOutputs();
+    ASSERT_TRUE(ReadResults(FrameOf(WriteResults(results)), 1).ok());
+    broken.breaks(results);
+    ExpectRefused(FrameOf(WriteResults(results)), broken.says);
   }
 }
 
-TEST(StepMessagesTest, EachBrokenOrderIsOneClearError) {
-  const auto order = [](const auto& breaks) {
-    const models::Input input = FullSpeech();
-    executor::v1::Step step;
-    Behind behind;
-    WriteRequest(5, TimePoint::max(), &input, step, behind);
-    breaks(step);
-    return ReadStep(step, Joined(behind));
+TEST(StepMessagesTest, EachBrokenAnswerIsOneClearError) {
+  const std::vector<StepResult> results = TwoOutputs();
+  const MessageFrame whole = FrameOf(WriteResults(results));
+  // Its samples are eight bytes.
+  const size_t samples = whole.header.find(std::string("\x8\0\0\0\0\0\0\0", 8));
+  ASSERT_NE(samples, std::string::npos);
+  const auto with = [&](size_t at, char value) {
+    MessageFrame frame = whole;
+    frame.header.at(at) = value;
+    return frame;
   };
-  const auto whole = order([](auto&) {});
+  ExpectRefused(with(samples, '\x7'), "a number is cut");
+  ExpectRefused(with(samples + 7, '\xff'), "data are missing");
+  // The lengths of the lists of results and of outputs, and the task of the first output.
+  ExpectRefused(with(7, '\xff'), "data are missing");
+  ExpectRefused(with(15, '\xff'), "data are missing");
+  ExpectRefused(with(16, '\x9'), "unknown kind");
+  // Behind the outcome's code are an empty message and the two numbers of work.
+  ExpectRefused(with(whole.header.size() - 28, 'c'), "unknown status 99");
+  MessageFrame frame = whole;
+  frame.behind += 'x';
+  ExpectRefused(frame, "belongs to nothing");
+  frame.behind.resize(whole.behind.size() - 1);
+  ExpectRefused(frame, "data are missing");
+  frame = whole;
+  frame.header += 'x';
+  ExpectRefused(frame, "belongs to nothing");
+  for (size_t size = 0; size < whole.header.size(); ++size)
+    ExpectRefused({.header = whole.header.substr(0, size), .behind = whole.behind},
+                  "data are missing");
+}
+
+TEST(StepMessagesTest, EachBrokenOrderIsOneClearError) {
+  const auto order = [](const models::Input& input, const models::SpokenSoFar& spoken = kSpoken) {
+    FieldWriter step;
+    step(uint64_t{3});
+    WriteRequest(5, TimePoint::max(), &input, step, spoken);
+    return ReadStep(FrameOf(step));
+  };
+  const auto whole = order(FullSpeech());
   ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->model, 3U);
   EXPECT_EQ(whole->requests.at(0).id, 5U);
   EXPECT_EQ(whole->requests[0].expires, TimePoint::max());
-  const auto says = [&](const auto& breaks) {
-    return std::string(Message(order(breaks).status()));
+  EXPECT_EQ(std::get<models::SynthesizeInput>(*whole->requests[0].input).spoken, kSpoken);
+  const auto says = [](const auto& read) { return std::string(Message(read.status())); };
+  const auto broken = [&](const auto& breaks) {
+    models::SynthesizeInput input = FullSpeech();
+    breaks(input);
+    return says(order(input));
   };
-  using Step = executor::v1::Step;
-  const auto speech = [](Step& step) {
-    return step.mutable_requests(0)->mutable_input()->mutable_synthesize();
-  };
-  EXPECT_THAT(says([](Step& step) { step.clear_requests(); }), HasSubstr("it has no request"));
-  EXPECT_THAT(says([](Step& step) { *step.add_requests() = step.requests(0); }),
-              HasSubstr("is in it twice"));
-  EXPECT_THAT(says([&](Step& step) { speech(step)->set_break_before(9); }),
+  FieldWriter step;
+  step(uint64_t{3});
+  EXPECT_THAT(says(ReadStep(FrameOf(step))), HasSubstr("it has no request"));
+  WriteRequest(5, TimePoint::max(), nullptr, step);
+  WriteRequest(5, TimePoint::max(), nullptr, step);
+  EXPECT_THAT(says(ReadStep(FrameOf(step))), HasSubstr("is in it twice"));
+  EXPECT_THAT(broken([](auto& input) { input.break_before = static_cast<models::SpeechBreak>(9); }),
               HasSubstr("unknown break of a text 9"));
-  EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_spoken()->set_bytes(1000); }),
+  EXPECT_THAT(says(order(FullSpeech(), {.bytes = 1000, .sentences = 1})),
               HasSubstr("more of a text was spoken than it has"));
-  EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_parts(0)->set_end(1000); }),
+  EXPECT_THAT(broken([](auto& input) { input.markup.parts[0].end = 1000; }),
               HasSubstr("a part of a text is out of it"));
-  EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_readings(0)->set_end(2); }),
+  EXPECT_THAT(broken([](auto& input) { input.markup.readings[0].end = 2; }),
               HasSubstr("a reading is out of its text"));
-  EXPECT_THAT(says([&](Step& step) { speech(step)->mutable_anchors(1)->set_byte(1000); }),
+  EXPECT_THAT(broken([](auto& input) { input.markup.anchors[1].byte = 1000; }),
               HasSubstr("an anchor is out of its text"));
-  EXPECT_THAT(
-      says([](Step& step) { step.mutable_requests(0)->mutable_input()->mutable_translate(); }),
-      HasSubstr("there is no text to translate"));
+  EXPECT_THAT(says(order(models::TranslateInput{.texts = {}})),
+              HasSubstr("there is no text to translate"));
 }
 
 }  // namespace
