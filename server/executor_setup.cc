@@ -30,23 +30,12 @@ runtime::RuntimeOptions MakeFrontOptions(const ServerConfig& config, ModelSafety
 ExecutorPool::Options MakeExecutorOptions(const ServerConfig& config, int workers,
                                           CrashFolder* crashes) {
   ExecutorPool::Options options;
-  options.executors = config.executors;
-  options.spares = config.spare_executors;
-  options.max_age = config.executor_max_age;
-  options.max_growth = config.executor_max_growth;
+  options.config = config;
+  options.config.workers = workers;
+  options.config.device = config.device.value_or(runtime::DeviceType::kCpu);
   options.lanes = static_cast<size_t>(workers);
-  options.device_numbers = config.device_numbers;
-  options.cpu_fallback =
-      config.executor_cpu_fallback &&
-      config.device.value_or(runtime::DeviceType::kCpu) != runtime::DeviceType::kCpu;
-  options.restart_limit = config.executor_restart_limit;
   options.version = kVersion;
-  options.step_limit = config.executor_step_timeout;
   options.crashes = crashes;
-  options.settings = config;
-  options.settings.workers = workers;
-  options.settings.device = config.device.value_or(runtime::DeviceType::kCpu);
-  options.settings.device_numbers.clear();
   return options;
 }
 

@@ -30,14 +30,14 @@ constexpr std::chrono::milliseconds kLook{20};
 ExecutorPool::ExecutorPool(Options options, ExecutorLauncher& launcher, Clock& clock)
     : options_(std::move(options)), launcher_(launcher), clock_(clock), budget_(clock.Now()) {
   const MutexLock lock(mu_);
-  for (int i = 0; i < options_.executors + options_.spares; ++i) {
+  for (int i = 0; i < config().executors + config().spare_executors; ++i) {
     Place& place = places_.emplace_back();
-    if (const std::vector<int>& numbers = options_.device_numbers; !numbers.empty())
+    if (const std::vector<int>& numbers = config().device_numbers; !numbers.empty())
       place.device = numbers[static_cast<size_t>(i) % numbers.size()];
-    if (i >= options_.executors) place.role = Role::kSpare;
+    if (i >= config().executors) place.role = Role::kSpare;
   }
-  stats_.executors = options_.executors;
-  stats_.spares = options_.spares;
+  stats_.executors = config().executors;
+  stats_.spares = config().spare_executors;
 }
 
 ExecutorPool::~ExecutorPool() {
@@ -59,7 +59,7 @@ bool ExecutorPool::stopping() const {
 }
 
 absl::Status ExecutorPool::Start() {
-  const int places = options_.executors + options_.spares;
+  const int places = config().executors + config().spare_executors;
   for (size_t i = 0; i < static_cast<size_t>(places); ++i)
     threads_.emplace_back([this, i] { Supervise(i); });
   const MutexLock lock(mu_);
@@ -109,8 +109,8 @@ void ExecutorPool::Supervise(size_t number) {
                                                .killed = killed,
                                                .worked = link != nullptr && link->worked(),
                                                .served = now - begin});
-    if (options_.restart_limit > 0 && policy.fruitless() >= options_.restart_limit &&
-        stats_.serving == 0) {
+    if (config().executor_restart_limit > 0 &&
+        policy.fruitless() >= config().executor_restart_limit && stats_.serving == 0) {
       stats_.gave_up = true;
       return;
     }
@@ -121,10 +121,12 @@ void ExecutorPool::Supervise(size_t number) {
 
 absl::Status ExecutorPool::BringUp(size_t number, const RestartPolicy& policy,
                                    std::shared_ptr<ExecutorLink>& link) {
-  ServerConfig settings = options_.settings;
-  if (options_.cpu_fallback && policy.falls_back()) {
+  ServerConfig settings = config();
+  if (settings.executor_cpu_fallback && settings.device != runtime::DeviceType::kCpu &&
+      policy.falls_back()) {
     // Settings of a device are not those of the processor.
     settings.device = runtime::DeviceType::kCpu;
+    settings.device_numbers.clear();
     settings.mode.reset();
     settings.max_in_flight = 0;
     settings.accept_unsafe_concurrency = false;
@@ -230,7 +232,7 @@ bool ExecutorPool::Listen(size_t number, ExecutorLink& link) {
       if (stopping() || !heartbeat.Beat()) return false;
       if (clock_.Now() - begin >= RestartPolicy::kForgiven) link.gate().SetOneAtATime(false);
       LoadAgain(number, link, next_load);
-      recycled = MayEnd(number, options_.max_growth > 0 ? memory.Look() : std::nullopt);
+      recycled = MayEnd(number, config().executor_max_growth > 0 ? memory.Look() : std::nullopt);
       return !recycled;
     });
     if (absl::IsDeadlineExceeded(message.status())) {
@@ -263,15 +265,15 @@ void ExecutorPool::LoadAgain(size_t number, ExecutorLink& link, TimePoint& next)
 }
 
 bool ExecutorPool::MayEnd(size_t number, std::optional<uint64_t> memory) {
-  if (options_.max_age <= Duration{} && options_.max_growth == 0) return false;
+  const Duration max_age = config().executor_max_age;
+  if (max_age <= Duration{} && config().executor_max_growth == 0) return false;
   const MutexLock lock(mu_);
   Place& place = places_[number];
   // The place and the thread that listens hold it; requests get it from the place, under the lock,
   // and none does while it retires.
   if (place.role == Role::kRetiring) return place.link.use_count() == 2;
   if (place.role != Role::kServing) return false;
-  const bool is_old =
-      options_.max_age > Duration{} && clock_.Now() - place.serves_since >= options_.max_age;
+  const bool is_old = max_age > Duration{} && clock_.Now() - place.serves_since >= max_age;
   if (memory && place.memory && !place.grows && place.memory->Add(*memory)) {
     place.grows = true;
     logging::Warning("the memory of an executor grows, so that a spare one will take its place",
@@ -292,7 +294,7 @@ void ExecutorPool::BeginToServe(Place& place) {
   place.serves_since = clock_.Now();
   place.grows = false;
   place.memory.reset();
-  if (options_.max_growth > 0) place.memory.emplace(options_.max_growth);
+  if (config().executor_max_growth > 0) place.memory.emplace(config().executor_max_growth);
 }
 
 ExecutorPool::Place* ExecutorPool::FindReady(Role role, int device) {

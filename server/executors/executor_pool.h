@@ -37,22 +37,11 @@ namespace millrace::server {
 class ExecutorPool {
  public:
   struct Options {
-    int executors = 1;  // >= 1
-    int spares = 0;     // these have all models and wait for one that serves to die
-    // A spare takes the place of one that has served for so long, or whose memory has grown by so
-    // much since it began to serve and still grows; 0: no limit.
-    Duration max_age{};
-    uint64_t max_growth = 0;
-    size_t lanes = 1;  // the number of workers of the front, each with a connection
-    ServerConfig settings = {};
-    // The devices of the executors, and then of the spares, in turn; empty: all have the first one.
-    std::vector<int> device_numbers = {};
-    // Executors that die on the device again and again may go on without it.
-    bool cpu_fallback = false;
-    // The server gives up after so many executors in a row that completed no step; 0: never.
-    int restart_limit = 0;
-    std::string version = {};                        // this program's
-    Duration step_limit = std::chrono::seconds(30);  // the least limit of a step
+    // The server's settings, of which there is one executor at least, and the device is known. The
+    // devices are those of the executors, and then of the spares, in turn.
+    ServerConfig config = {};
+    size_t lanes = 1;          // the number of workers of the front, each with a connection
+    std::string version = {};  // this program's
     Duration answer_limit =
         std::chrono::seconds(10);  // how long an executor may take to say that it lives
     // See RestartPolicy.
@@ -108,7 +97,7 @@ class ExecutorPool {
                                                        absl::FunctionRef<bool()> keep_waiting)
       MILLRACE_EXCLUDES(mu_);
 
-  const Options& options() const { return options_; }
+  const ServerConfig& config() const { return options_.config; }
   Clock& clock() const { return clock_; }
   uint64_t NextRequestId() { return next_request_.fetch_add(1, std::memory_order_relaxed); }
   ReplayBudget& budget() { return budget_; }

@@ -179,7 +179,7 @@ class RemoteModel::RemoteBatch final : public models::Batch {
       WriteRequest(state.id, request->expires(), begins ? &request->input() : nullptr, step,
                    state.delivered.spoken());
     }
-    WaitLimit wait(pool_.clock(), std::max(pool_.options().step_limit,
+    WaitLimit wait(pool_.clock(), std::max(Duration(pool_.config().executor_step_timeout),
                                            kStepLimitFactor * Duration(model_.longest_step_.load(
                                                                   std::memory_order_relaxed))));
     auto results =

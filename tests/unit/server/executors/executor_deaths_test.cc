@@ -124,7 +124,8 @@ TEST_F(ExecutorDeathsTest, ConvictsNoRequestOfAnExecutorThatFallsSilent) {
     return number > 2 ? nullptr
                       : std::make_unique<MuteExecutor>(std::move(control), /*loads=*/true, silence);
   };
-  step_limit_ = 8 * kAnswerLimit;
+  config_.executor_step_timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(8 * kAnswerLimit);
   StartWithModel();
   std::thread time([&] {
     for (const unsigned fallen : {1U, 2U}) LetSilencePass(silence, fallen);

@@ -231,7 +231,9 @@ TEST_F(ExecutorLoadsTest, EachLaneWarmsUpWhatIsLoadedBeforeTheFirstStep) {
         return std::make_unique<testing::FakeModel>(VoiceInfo(name), hooks, /*warm_up_inputs=*/1);
       });
   launcher.computes_on_workers = false;
-  ExecutorPool pool({.lanes = 2, .version = std::string(testing::kFakeVersion)}, launcher, clock_);
+  config_.executors = 1;
+  ExecutorPool pool({.config = config_, .lanes = 2, .version = std::string(testing::kFakeVersion)},
+                    launcher, clock_);
   ASSERT_TRUE(pool.Start().ok());
   auto first = pool.Load("first", 1);
   ASSERT_TRUE(first.ok()) << first.status();

@@ -28,6 +28,8 @@ namespace millrace::testing {
 // A pool whose executors are threads of the test, and a model that speaks a letter in each step.
 class ExecutorPoolTest : public ::testing::Test {
  protected:
+  ExecutorPoolTest() { config_.executor_restart_limit = 0; }
+
   static constexpr server::ProcessEnd kSegfault{.signal = SIGSEGV};
   static constexpr server::ProcessEnd kKill{.signal = SIGKILL};
   static constexpr server::ProcessEnd kOutOfMemory{.signal = SIGKILL, .out_of_memory = true};
@@ -175,19 +177,12 @@ class ExecutorPoolTest : public ::testing::Test {
   // Successors come at once, unless the pool is to wait for them as it usually does.
   absl::Status Start(int executors = 1, bool at_once = true) {
     const server::ExecutorPool::Options usual;
+    config_.executors = executors;
     pool_.emplace(
         server::ExecutorPool::Options{
-            .executors = executors,
-            .spares = spares_,
-            .max_age = max_age_,
-            .max_growth = max_growth_,
+            .config = config_,
             .lanes = 2,
-            .settings = settings_,
-            .device_numbers = device_numbers_,
-            .cpu_fallback = cpu_fallback_,
-            .restart_limit = restart_limit_,
             .version = std::string(kFakeVersion),
-            .step_limit = step_limit_,
             .answer_limit = kAnswerLimit,
             .backoff = at_once ? std::vector<Duration>{Duration{}} : usual.backoff,
             .patience = std::chrono::milliseconds(1),
@@ -243,14 +238,7 @@ class ExecutorPoolTest : public ::testing::Test {
   }
 
   server::CrashFolder* crashes_ = nullptr;  // set before Start, as those below
-  Duration step_limit_ = server::ExecutorPool::Options().step_limit;
-  int spares_ = 0;
-  ServerConfig settings_;
-  std::vector<int> device_numbers_;
-  bool cpu_fallback_ = false;
-  int restart_limit_ = 0;
-  Duration max_age_{};
-  uint64_t max_growth_ = 0;
+  ServerConfig config_;
   bool sentences_ = false;  // letters are sentences behind which another run can go on
   WaitClock clock_;
   Hook in_forward_;                                     // set before the model is loaded

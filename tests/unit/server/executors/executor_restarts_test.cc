@@ -53,9 +53,9 @@ TEST_F(ExecutorRestartsTest, AfterThreeDeathsOneStepRunsAtATimeUntilItHasServedF
 TEST_F(ExecutorRestartsTest, LeavesTheDeviceAfterSixDeathsIfItMay) {
   Mutex mu;
   std::vector<DeviceType> devices;
-  settings_.device = DeviceType::kMps;
-  settings_.max_in_flight = 4;
-  cpu_fallback_ = true;
+  config_.device = DeviceType::kMps;
+  config_.max_in_flight = 4;
+  config_.executor_cpu_fallback = true;
   on_load_ = [&](FakeExecutor& executor) {
     const MutexLock lock(mu);
     devices.push_back(executor.device_type());
@@ -71,7 +71,7 @@ TEST_F(ExecutorRestartsTest, LeavesTheDeviceAfterSixDeathsIfItMay) {
 
 TEST_F(ExecutorRestartsTest, StaysOnTheDeviceOtherwise) {
   std::atomic<DeviceType> device{};
-  settings_.device = DeviceType::kMps;
+  config_.device = DeviceType::kMps;
   on_load_ = [&](FakeExecutor& executor) {
     device = executor.device_type();
     return absl::OkStatus();
@@ -82,7 +82,7 @@ TEST_F(ExecutorRestartsTest, StaysOnTheDeviceOtherwise) {
 }
 
 TEST_F(ExecutorRestartsTest, GivesUpWhenNoExecutorCompletesAStep) {
-  restart_limit_ = 3;
+  config_.executor_restart_limit = 3;
   std::atomic<bool> broken{false};
   in_forward_ = [&](FakeExecutor& executor, models::Request&) {
     if (broken) executor.Die(kSegfault);
@@ -118,7 +118,7 @@ TEST_F(ExecutorRestartsTest, AStepThatAnExecutorDidNotSurviveComputedNothing) {
 }
 
 TEST_F(ExecutorRestartsTest, DoesNotGiveUpWhileOneServes) {
-  restart_limit_ = 3;
+  config_.executor_restart_limit = 3;
   std::atomic<bool> died{false};
   in_forward_ = [&](FakeExecutor& executor, models::Request&) {
     if (!died.exchange(true)) executor.Die(kSegfault);

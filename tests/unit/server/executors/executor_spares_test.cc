@@ -20,7 +20,7 @@ TEST_F(ExecutorSparesTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
   Mutex mu;
   CondVar changed;
   bool may_start = false;
-  spares_ = 1;
+  config_.spare_executors = 1;
   // The third executor, which is the successor of the dead one, does not get ready.
   on_load_ = [&](FakeExecutor&) {
     if (++loads_ <= 2) return absl::OkStatus();
@@ -56,8 +56,8 @@ TEST_F(ExecutorSparesTest, ASpareTakesOverAtOnceAndItsSuccessorIsTheNextSpare) {
 TEST_F(ExecutorSparesTest, ASpareStandsInForExecutorsOfItsOwnDeviceAlone) {
   Mutex mu;
   std::map<std::string, std::vector<int>> devices;  // where the steps of each text ran
-  device_numbers_ = {3, 5};
-  spares_ = 2;
+  config_.device_numbers = {3, 5};
+  config_.spare_executors = 2;
   // The first step of the second request ends its executor.
   in_forward_ = [&](FakeExecutor& executor, models::Request& request) {
     MutexLock lock(mu);
@@ -83,8 +83,8 @@ TEST_F(ExecutorSparesTest, ASpareStandsInForExecutorsOfItsOwnDeviceAlone) {
 }
 
 TEST_F(ExecutorSparesTest, ASpareReplacesAnOldExecutorWhichEndsOnceItsRequestsHave) {
-  spares_ = 1;
-  max_age_ = std::chrono::hours(1);
+  config_.spare_executors = 1;
+  config_.executor_max_age = std::chrono::hours(1);
   Mutex mu;
   std::map<std::string, std::set<int>> executors_of;
   in_forward_ = [&](FakeExecutor& executor, models::Request& request) {
@@ -114,8 +114,8 @@ TEST_F(ExecutorSparesTest, ASpareReplacesAnOldExecutorWhichEndsOnceItsRequestsHa
 }
 
 TEST_F(ExecutorSparesTest, ASpareReplacesAnExecutorWhoseMemoryGrows) {
-  spares_ = 1;
-  max_growth_ = 1000;
+  config_.spare_executors = 1;
+  config_.executor_max_growth = 1000;
   std::atomic<uint64_t> looks{0};
   // Only the first one grows, whichever of both serves first.
   std::atomic<int> grows{0};

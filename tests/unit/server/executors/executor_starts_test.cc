@@ -39,7 +39,8 @@ class GarbageLauncher final : public ExecutorLauncher {
 
 TEST_F(ExecutorStartsTest, SaysThatAnExecutorSendsNoMessages) {
   GarbageLauncher launcher;
-  ExecutorPool pool({.patience = std::chrono::milliseconds(1)}, launcher);
+  config_.executors = 1;
+  ExecutorPool pool({.config = config_, .patience = std::chrono::milliseconds(1)}, launcher);
   EXPECT_EQ(pool.Start(), absl::InvalidArgumentError("a message does not begin as a frame does"));
 }
 
@@ -89,7 +90,7 @@ TEST_F(ExecutorStartsTest, SaysThatAnExecutorCannotBeStarted) {
 TEST_F(ExecutorStartsTest, EachExecutorAndItsSuccessorsHaveTheDeviceOfTheirPlace) {
   Mutex mu;
   std::vector<int> devices;
-  device_numbers_ = {3, 5};
+  config_.device_numbers = {3, 5};
   on_load_ = [&](FakeExecutor& executor) {
     const MutexLock lock(mu);
     devices.push_back(executor.device_number());
