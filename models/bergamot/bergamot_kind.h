@@ -10,7 +10,6 @@ namespace millrace::bergamot {
 
 class BergamotConfig final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override;
   models::ModelDetails Details() const override;
 
   std::string file;

@@ -57,6 +57,13 @@ void ConfigSection::FileName(const char* field, const std::string& value) const 
   }
 }
 
+const std::string& ConfigSection::File(const char* field, const std::string& name,
+                                       uint64_t max_bytes, KindConfig& config) const {
+  FileName(field, name);
+  config.AddFile({name, field, max_bytes});
+  return name;
+}
+
 const pb::FieldDescriptor* ConfigSection::Field(const std::string& name) const {
   return message_.GetDescriptor()->FindFieldByName(name);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
+#include "models/core/model_kind.h"
 #include "models/core/strings.h"
 
 namespace millrace::models {
@@ -75,6 +77,14 @@ class ConfigSection {
 
   void Text(const char* field, const std::string& value, size_t max_length = 128) const;
   void FileName(const char* field, const std::string& value) const;
+  // Checks the name of a file and adds it to those that the model needs. Returns the name.
+  const std::string& File(const char* field, const std::string& name, uint64_t max_bytes,
+                          KindConfig& config) const;
+  // The same for a file that a model may do without, whose name is empty then.
+  const std::string& FileIfAny(const char* field, const std::string& name, uint64_t max_bytes,
+                               KindConfig& config) const {
+    return name.empty() ? name : File(field, name, max_bytes, config);
+  }
 
  private:
   const google::protobuf::FieldDescriptor* Field(const std::string& name) const;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -46,11 +47,15 @@ class KindConfig {
  public:
   virtual ~KindConfig() = default;
 
-  // Returns the files that the model needs.
-  virtual std::vector<PackageFile> Files() const = 0;
+  // The files that the model needs.
+  const std::vector<PackageFile>& files() const { return files_; }
+  void AddFile(PackageFile file) { files_.push_back(std::move(file)); }
   // Returns what the config states about the model, which also tells its task. The loader adds what
   // only the weights contain.
   virtual ModelDetails Details() const = 0;
+
+ private:
+  std::vector<PackageFile> files_;
 };
 
 // Reads the configs of a kind. Needs no libtorch, so that clients can list a repository.

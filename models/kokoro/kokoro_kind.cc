@@ -53,15 +53,19 @@ std::vector<KokoroVoiceConfig> ConvertVoices(const v1::Kokoro& message,
 
 std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
   const auto& message = section.As<v1::Kokoro>();
-  section.FileName("file", message.file());
-  section.FileName("config_file", message.config_file());
-  section.FileName("lexicon_file", message.lexicon_file());
+  auto config = std::make_unique<KokoroConfig>();
+  config->file = section.File("file", message.file(), models::kMaxWeightsBytes, *config);
+  config->config_file =
+      section.File("config_file", message.config_file(), models::kMaxSettingsBytes, *config);
+  config->lexicon_file =
+      section.File("lexicon_file", message.lexicon_file(), models::kMaxLexiconBytes, *config);
   if (!message.user_lexicon_file().empty())
     section.FileName("user_lexicon_file", message.user_lexicon_file());
-  if (!message.japanese_words_file().empty())
-    section.FileName("japanese_words_file", message.japanese_words_file());
-  if (!message.chinese_lexicon_file().empty())
-    section.FileName("chinese_lexicon_file", message.chinese_lexicon_file());
+  config->user_lexicon_file = message.user_lexicon_file();
+  config->japanese_words_file = section.FileIfAny(
+      "japanese_words_file", message.japanese_words_file(), models::kMaxLexiconBytes, *config);
+  config->chinese_lexicon_file = section.FileIfAny(
+      "chinese_lexicon_file", message.chinese_lexicon_file(), models::kMaxLexiconBytes, *config);
   if (message.language() != "en-US" && message.language() != "en-GB" &&
       models::FindEspeakLanguage(message.language()) == nullptr) {
     std::string allowed = "en-US, en-GB";
@@ -72,15 +76,8 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   if (message.voice().size() > 128) {
     section.Error("voice", StrCat("has ", message.voice().size(), " characters, allowed 0..128"));
   }
-  auto config = std::make_unique<KokoroConfig>();
-  config->file = message.file();
-  config->config_file = message.config_file();
   config->language = message.language();
   config->voice = message.voice();
-  config->lexicon_file = message.lexicon_file();
-  config->user_lexicon_file = message.user_lexicon_file();
-  config->japanese_words_file = message.japanese_words_file();
-  config->chinese_lexicon_file = message.chinese_lexicon_file();
   config->voices = ConvertVoices(message, section);
   config->pauses = speech::ConvertPauses(message, section);
   config->precision = speech::ConvertPrecision(message, section);
@@ -88,18 +85,6 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
 }
 
 }  // namespace
-
-std::vector<models::PackageFile> KokoroConfig::Files() const {
-  std::vector<models::PackageFile> files = {
-      {file, "file", models::kMaxWeightsBytes},
-      {config_file, "config_file", models::kMaxSettingsBytes},
-      {lexicon_file, "lexicon_file", models::kMaxLexiconBytes}};
-  if (!japanese_words_file.empty())
-    files.push_back({japanese_words_file, "japanese_words_file", models::kMaxLexiconBytes});
-  if (!chinese_lexicon_file.empty())
-    files.push_back({chinese_lexicon_file, "chinese_lexicon_file", models::kMaxLexiconBytes});
-  return files;
-}
 
 models::ModelDetails KokoroConfig::Details() const {
   models::SpeechInfo info{.language = language,

@@ -19,7 +19,6 @@ struct KokoroVoiceConfig {
 
 class KokoroConfig final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override;
   models::ModelDetails Details() const override;
 
   std::string file;

@@ -37,7 +37,7 @@ std::string PackKey(const ModelConfig& config, const std::filesystem::path& fold
   std::string key = StateOf(ThisProgram());
   if (key.empty()) return key;
   key += StateOf(folder / kModelConfigFile);
-  for (const PackageFile& file : config.settings->Files()) key += StateOf(folder / file.name);
+  for (const PackageFile& file : config.settings->files()) key += StateOf(folder / file.name);
   return StrCat(key, kernels::GetConvKernels().name, " ",
                 kernels::SupportedInt8Kernels().front()->name, " ",
                 kernels::SupportedBfloatKernels().front()->name);

@@ -259,7 +259,7 @@ absl::StatusOr<ModelRepository::Package> ModelRepository::Find(
   absl::StatusOr<ModelConfig> config = ReadModelConfig(config_file, kinds_);
   if (!config.ok()) return Broken(config.status());
   package.config = *std::move(config);
-  for (const PackageFile& file : package.config.settings->Files()) {
+  for (const PackageFile& file : package.config.settings->files()) {
     MILLRACE_RETURN_IF_ERROR(CheckFile(package.folder, entry, file));
   }
   return package;

@@ -55,7 +55,7 @@ absl::StatusOr<std::string> DigestOf(const ModelRepository::Package& package) {
     return Internal("OpenSSL computes no SHA-256");
   }
   std::map<std::string, uint64_t> files = {{kModelConfigFile, kMaxConfigBytes}};
-  for (const PackageFile& file : package.config.settings->Files())
+  for (const PackageFile& file : package.config.settings->files())
     files[file.name] = file.max_bytes;
   std::vector<char> part(kPartBytes);
   for (const auto& [name, max_bytes] : files) {

@@ -38,27 +38,19 @@ std::optional<kernels::Precision> Convert(v1::Precision precision,
 
 std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
   const auto& message = section.As<v1::Seq2Seq>();
-  section.FileName("file", message.file());
-  section.FileName("config_file", message.config_file());
-  section.FileName("pieces_file", message.pieces_file());
-  section.FileName("words_file", message.words_file());
-  if (!message.target_words_file().empty())
-    section.FileName("target_words_file", message.target_words_file());
-  if (!message.target_pieces_file().empty())
-    section.FileName("target_pieces_file", message.target_pieces_file());
-  section.Text("source_language", message.source_language(), 35);
-  section.Text("target_language", message.target_language(), 35);
   auto config = std::make_unique<Seq2SeqModelConfig>();
-  config->file = message.file();
-  config->config_file = message.config_file();
-  config->pieces_file = message.pieces_file();
-  config->words_file = message.words_file();
-  config->target_words_file = message.target_words_file();
-  config->target_pieces_file = message.target_pieces_file();
-  config->source_language = message.source_language();
-  config->target_language = message.target_language();
+  constexpr uint64_t kMaxBytes = models::kMaxVocabularyBytes;
+  config->file = section.File("file", message.file(), models::kMaxWeightsBytes, *config);
+  config->config_file =
+      section.File("config_file", message.config_file(), models::kMaxSettingsBytes, *config);
+  config->pieces_file = section.File("pieces_file", message.pieces_file(), kMaxBytes, *config);
+  config->words_file = section.File("words_file", message.words_file(), kMaxBytes, *config);
+  config->target_words_file =
+      section.FileIfAny("target_words_file", message.target_words_file(), kMaxBytes, *config);
+  config->target_pieces_file =
+      section.FileIfAny("target_pieces_file", message.target_pieces_file(), kMaxBytes, *config);
+  translation::TakeLanguagesAndLengths(message, section, *config);
   config->early_stopping = message.early_stopping();
-  translation::TakeLengths(message, section, *config);
   if (message.beam_size() != 0) {
     section.Range("beam_size", message.beam_size(), 1U, 16U);
     config->beam_size = static_cast<int>(std::min(message.beam_size(), 16U));
@@ -78,18 +70,6 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
 }
 
 }  // namespace
-
-std::vector<models::PackageFile> Seq2SeqModelConfig::Files() const {
-  std::vector<models::PackageFile> files{{file, "file", models::kMaxWeightsBytes},
-                                         {config_file, "config_file", models::kMaxSettingsBytes},
-                                         {pieces_file, "pieces_file", models::kMaxVocabularyBytes},
-                                         {words_file, "words_file", models::kMaxVocabularyBytes}};
-  if (!target_words_file.empty())
-    files.push_back({target_words_file, "target_words_file", models::kMaxVocabularyBytes});
-  if (!target_pieces_file.empty())
-    files.push_back({target_pieces_file, "target_pieces_file", models::kMaxVocabularyBytes});
-  return files;
-}
 
 models::ModelDetails Seq2SeqModelConfig::Details() const {
   return models::TranslationInfo{.source_language = source_language,

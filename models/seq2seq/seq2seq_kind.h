@@ -12,7 +12,6 @@ namespace millrace::seq2seq {
 
 class Seq2SeqModelConfig final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override;
   models::ModelDetails Details() const override;
 
   std::string file;

@@ -109,8 +109,7 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
   const auto& message = section.As<v1::TorchScript>();
   auto parsed = std::make_unique<TorchScriptConfig>();
   TorchScriptConfig& config = *parsed;
-  section.FileName("file", message.file());
-  config.file = message.file();
+  config.file = section.File("file", message.file(), models::kMaxWeightsBytes, config);
   config.inputs = ConvertTensors(message.inputs(), "inputs", section);
   config.outputs = ConvertTensors(message.outputs(), "outputs", section);
   config.stack = message.stack();
@@ -144,10 +143,6 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
 }
 
 }  // namespace
-
-std::vector<models::PackageFile> TorchScriptConfig::Files() const {
-  return {{file, "file", models::kMaxWeightsBytes}};
-}
 
 models::ModelDetails TorchScriptConfig::Details() const {
   return models::InferInfo{.inputs = inputs, .outputs = outputs};

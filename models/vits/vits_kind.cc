@@ -16,15 +16,14 @@ namespace v1 = millrace::config::v1;
 std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
   const auto& message = section.As<v1::Vits>();
   section.Range("gain_db", message.gain_db(), -20.0F, 20.0F);
-  section.FileName("file", message.file());
-  section.FileName("voice_file", message.voice_file());
+  auto config = std::make_unique<VitsConfig>();
+  config->file = section.File("file", message.file(), models::kMaxWeightsBytes, *config);
+  config->voice_file =
+      section.File("voice_file", message.voice_file(), models::kMaxSettingsBytes, *config);
   section.Text("language", message.language(), 35);
   if (std::string mistake = models::VoiceNameMistake(message.voice(), /*mixed=*/false);
       !mistake.empty())
     section.Error("voice", mistake);
-  auto config = std::make_unique<VitsConfig>();
-  config->file = message.file();
-  config->voice_file = message.voice_file();
   config->language = message.language();
   config->voice = message.voice();
   config->gain_db = message.gain_db();
@@ -34,11 +33,6 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
 }
 
 }  // namespace
-
-std::vector<models::PackageFile> VitsConfig::Files() const {
-  return {{file, "file", models::kMaxWeightsBytes},
-          {voice_file, "voice_file", models::kMaxSettingsBytes}};
-}
 
 models::ModelDetails VitsConfig::Details() const {
   return models::SpeechInfo{.voices = {voice},

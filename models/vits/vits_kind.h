@@ -11,7 +11,6 @@ namespace millrace::vits {
 
 class VitsConfig final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override;
   models::ModelDetails Details() const override;
 
   std::string file;

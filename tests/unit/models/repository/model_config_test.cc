@@ -35,7 +35,7 @@ const Config& Settings(const ModelConfig& config) {
 // The names that the config gives its files.
 std::vector<std::string> FileNames(const ModelConfig& config) {
   std::vector<std::string> names;
-  for (const PackageFile& file : config.settings->Files()) names.push_back(file.name);
+  for (const PackageFile& file : config.settings->files()) names.push_back(file.name);
   return names;
 }
 

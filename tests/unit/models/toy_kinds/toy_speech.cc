@@ -33,7 +33,6 @@ constexpr int64_t kSamplesPerLetter = 80;
 
 class Config final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override { return {{file, "file", 64}}; }
   models::ModelDetails Details() const override {
     return models::SpeechInfo{.voices = {voice}, .language = language};
   }
@@ -94,10 +93,9 @@ class Beeps final : public speech::Voice {
 
 std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& section) {
   const auto& message = section.As<millrace::toy::v1::ToySpeech>();
-  section.FileName("file", message.file());
-  section.Text("voice", message.voice());
   auto config = std::make_unique<Config>();
-  config->file = message.file();
+  config->file = section.File("file", message.file(), 64, *config);
+  section.Text("voice", message.voice());
   config->language = message.language();
   config->voice = message.voice();
   return config;

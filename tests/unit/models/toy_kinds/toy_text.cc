@@ -24,7 +24,6 @@ namespace {
 
 class Config final : public models::KindConfig {
  public:
-  std::vector<models::PackageFile> Files() const override { return {}; }
   models::ModelDetails Details() const override {
     return models::TranslationInfo{.source_language = source_language,
                                    .target_language = target_language};
