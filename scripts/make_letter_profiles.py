@@ -28,7 +28,7 @@ WORD_LISTS = {"en": "english", "pt": "portuguese", "es": "spanish", "fr": "frenc
               "ru": "russian"}
 # How many of the most frequent words of a language are taken, and by how much the logarithm of the frequency may be less than that of the
 # same word in another of these languages, from which it may have come into the count: "de" in English.
-FREQUENT_WORDS = {"en": 6000, "pt": 6000, "es": 2000, "fr": 2000, "de": 2000, "it": 2000}
+FREQUENT_WORDS = {"en": 6000, "pt": 6000, "es": 3000, "fr": 2000, "de": 2000, "it": 3000, "nl": 1500}
 MOST_LESS = 4
 LEVELS_PER_NAT = 4
 WIDTH = 96

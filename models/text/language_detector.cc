@@ -61,8 +61,8 @@ constexpr float kRomanceEnd = 80;
 constexpr size_t kMostOfPhrase = 4;
 // The same for the English pronoun before a word of English, whatever the object of the verb is.
 constexpr float kSubject = 100;
-// The same against English for a fraction with a comma.
-constexpr float kDecimalComma = 12;
+// The same against English for a number as it does not write it.
+constexpr float kOtherNumber = 12;
 constexpr size_t kEnglish = 0;
 constexpr size_t kItalian = 5;
 static_assert(kProfiledLanguages[kEnglish] == "en" && kProfiledLanguages[kItalian] == "it");
@@ -82,6 +82,8 @@ constexpr std::array<std::string_view, 9> kAlike = {"af", "be", "bs", "ca",     
 // The library's answer of a Romance language without a profile counts for a short text if the score
 // of that language exceeds the score of every language with a profile by this margin.
 constexpr float kSurelyUnlike = 12;
+// The same for a language without a profile that is like none.
+constexpr float kUnlike = 5;
 // A text is surely in a language that cannot be meant if it is better by this much; a single word,
 // whose letters prove little, by more if such a language does not list it or the other one does.
 constexpr float kSurelyOther = 20;
@@ -242,6 +244,9 @@ AdjectivePlace FindAdjective(std::string_view words) {
   };
   const std::string_view text = Trim(words);
   const size_t space = text.find(' ');
+  // English has no article between two nouns: "motor a diesel".
+  if (text.substr(space + 1).starts_with("a ") && std::ranges::count(text, ' ') == 2)
+    return AdjectivePlace::kLast;
   if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos)
     return AdjectivePlace::kNone;
   const bool is_first = is_adjective(text.substr(0, space));
@@ -290,9 +295,13 @@ bool BeginsWithPronoun(std::string_view text) {
          ReadLetters(next).listed[kItalian] == 0;
 }
 
-// Returns true if a text has a fraction behind a comma, as English has none: R$ 59,90.
-bool HasDecimalComma(std::string_view text) {
+// Returns true if a text has a fraction behind a comma or hours with a letter, as English hardly
+// has: R$ 59,90, 24h.
+bool HasOtherNumber(std::string_view text) {
   constexpr size_t kMostDigits = 2;
+  for (size_t at = text.find('h', 1); at < text.size(); at = text.find('h', at + 1)) {
+    if (IsAsciiDigit(text[at - 1]) && !IsLetter(DecodeAt(text, at + 1).value)) return true;
+  }
   for (size_t at = text.find(','); at < text.size(); at = text.find(',', at + 1)) {
     const size_t digits = DigitsEnd(text, at + 1) - at - 1;
     if (at > 0 && IsAsciiDigit(text[at - 1]) && digits > 0 && digits <= kMostDigits) return true;
@@ -313,7 +322,7 @@ class ShortText {
     const AdjectivePlace adjective = FindAdjective(words);
     const float weight = evidence_.words <= kFewWords ? kLibraryWeightOfWord : kLibraryWeight;
     if (BeginsWithPronoun(words)) evidence_.scores[kEnglish] += kSubject;
-    if (HasDecimalComma(text)) evidence_.scores[kEnglish] -= kDecimalComma;
+    if (HasOtherNumber(text)) evidence_.scores[kEnglish] -= kOtherNumber;
     const bool is_phrase = evidence_.words > 1 && evidence_.words <= kMostOfPhrase;
     const bool ends_romance = is_phrase && IsRomanceEnd(EndOfPhrase(text), can_be_meant);
     for (size_t i = 0; i < kProfiledLanguages.size(); ++i) {
@@ -339,6 +348,8 @@ class ShortText {
   float SurelyOther(size_t language, size_t meant) const {
     const float other = evidence_.listed[language];
     const float own = evidence_.listed[meant];
+    // "Nødudgang" is neither English nor Portuguese.
+    if (evidence_.strange_letters[language] < evidence_.strange_letters[meant]) return 0;
     const bool is_listed = other > 0 && own == 0;
     // "pause menu" is English and French.
     const bool is_shared = evidence_.words <= kFewWords && own > 0 && own >= other;
@@ -386,8 +397,9 @@ std::string_view Beginning(std::string_view text) {
 }
 
 // Returns true if the library tells a language from all that have a profile.
-bool IsUnlikeProfiled(const std::string& words, bool is_html, std::string_view language) {
-  const float least = ScoreFor(words, is_html, language) - kSurelyUnlike;
+bool IsUnlikeProfiled(const std::string& words, bool is_html, std::string_view language,
+                      float margin) {
+  const float least = ScoreFor(words, is_html, language) - margin;
   return std::ranges::all_of(kProfiledLanguages, [&](std::string_view profiled) {
     return ScoreFor(words, is_html, profiled) <= least;
   });
@@ -403,12 +415,14 @@ bool IsOther(const LibraryAnswer& answer, const std::string& words, bool is_html
   const LetterEvidence evidence = ReadLetters(words);
   if (std::ranges::max(evidence.listed_words) == evidence.words) return false;
   if (std::ranges::find(kAlike, language) != kAlike.end())
-    return IsRomance(language) && !answer.is_guessed && IsUnlikeProfiled(words, is_html, language);
+    return IsRomance(language) && !answer.is_guessed &&
+           IsUnlikeProfiled(words, is_html, language, kSurelyUnlike);
   // No language with a profile has such a letter.
   if (evidence.known_letters < evidence.letters) return true;
   const float most = answer.is_guessed ? 0 : kMostListed * static_cast<float>(evidence.words);
   return evidence.words > 1 && std::ranges::max(evidence.listed) <= most &&
-         answer.score >= kSurelyFound + (answer.is_guessed ? kGuessed : 0);
+         answer.score >= kSurelyFound + (answer.is_guessed ? kGuessed : 0) &&
+         IsUnlikeProfiled(words, is_html, language, kUnlike);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr std::array<float, kLongest> kWeights = {0.75F, 0.75F, 1.5F, 2};
 constexpr float kLevelsPerNat = 4;
 // Texts of any language have some letters of others, which are rarer.
 constexpr float kUsedLetter = -8;
+constexpr float kStrangeLetter = -9;
 // A word of a language adds this to the score of its letters: an everyday word, which is not a rare
 // word of another language as well, and one that only a longer list has.
 constexpr std::uint8_t kCommonWord = 16;
@@ -151,6 +152,8 @@ void AddWord(const std::vector<std::string>& letters, const Statistics& statisti
         Add(*scores, sequences);
         if (length == 1 && std::ranges::max(*scores) > kWeights[0] * kUsedLetter)
           ++evidence.known_letters;
+        for (size_t i = 0; length == 1 && i < kLanguages; ++i)
+          evidence.strange_letters[i] += (*scores)[i] < kWeights[0] * kStrangeLetter ? 1 : 0;
       }
     }
   }

@@ -17,7 +17,8 @@ struct LetterEvidence {
   std::array<float, kProfiledLanguages.size()> scores{};
   // The part of each score that comes from words which a list of the language has.
   std::array<float, kProfiledLanguages.size()> listed{};
-  std::array<size_t, kProfiledLanguages.size()> listed_words{};  // how many words the lists have
+  std::array<size_t, kProfiledLanguages.size()> listed_words{};     // how many words the lists have
+  std::array<size_t, kProfiledLanguages.size()> strange_letters{};  // how many letters it lacks
   size_t words = 0;
   size_t letters = 0;
   size_t known_letters = 0;  // letters that some language uses often

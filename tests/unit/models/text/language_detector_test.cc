@@ -75,6 +75,20 @@ TEST_F(LanguageDetectorTest, AWordIsSeldomSurelyOfALanguageThatCannotBeMeant) {
   EXPECT_EQ(language_of("Grazie"), "it");
 }
 
+TEST_F(LanguageDetectorTest, ALetterThatNoLanguageMeantHasTellsAnother) {
+  const auto language_of = [](const std::string& text) {
+    return DetectLanguageAmong(text, false,
+                               [](const std::string& tag) { return tag == "en" || tag == "pt"; })
+        .language;
+  };
+  EXPECT_EQ(language_of("Nødudgang"), "da");
+  EXPECT_EQ(language_of("Nerušit"), "cs");
+  EXPECT_EQ(language_of("Congratulations, Mariana"), "en");
+  EXPECT_EQ(language_of("Motor a diesel"), "pt");
+  EXPECT_EQ(language_of("Pet shop 24h"), "pt");
+  EXPECT_EQ(language_of("Pet shop 24"), "en");
+}
+
 TEST_F(LanguageDetectorTest, CharactersTellChineseFromJapanese) {
   const std::vector<std::pair<std::string, std::string>> texts = {{"zh", "你好，世界"},
                                                                   {"zh", "你好"},
