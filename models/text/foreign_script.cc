@@ -82,14 +82,12 @@ ForeignScripts FindForeignScripts(std::string_view text, std::string_view langua
   if (HasOtherLetters(language)) return found;
   const bool is_greek = HasGreekWord(text);
   bool others = false;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = DecodeAt(text, at);
-    at += c.bytes;
-    const std::string_view name = c.value < 0x370                ? std::string_view()
-                                  : is_greek && IsGreek(c.value) ? "Greek text"
-                                                                 : ForeignScript(c.value);
+  for (const char32_t c : DecodeUtf8(text)) {
+    const std::string_view name = c < 0x370                ? std::string_view()
+                                  : is_greek && IsGreek(c) ? "Greek text"
+                                                           : ForeignScript(c);
     if (name.empty()) {
-      others = others || IsLetter(c.value) || IsDigit(c.value);
+      others = others || IsLetter(c) || IsDigit(c);
     } else if (std::ranges::find(found.names, name) == found.names.end()) {
       found.names.emplace_back(name);
     }

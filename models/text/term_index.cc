@@ -14,11 +14,7 @@ bool HasCapital(std::u32string_view characters) { return std::ranges::any_of(cha
 
 void TermIndex::Add(std::string_view term, std::string_view becomes) {
   Term added;
-  for (size_t at = 0; at < term.size();) {
-    const CodePoint c = DecodeAt(term, at);
-    added.characters += c.value;
-    at += c.bytes;
-  }
+  added.characters = DecodeUtf8(term);
   added.becomes = becomes;
   if (!added.characters.empty()) terms_.push_back(std::move(added));
 }

@@ -8,6 +8,8 @@
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/capitals.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
@@ -29,28 +31,18 @@ constexpr std::array<Carrier, 6> kCarriers = {{
 }};
 
 const Carrier* CarrierOf(std::string_view language) {
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const std::string tag = PrimarySubtag(language);
   const auto* const found = std::ranges::find(kCarriers, tag, &Carrier::language);
   return found == kCarriers.end() ? nullptr : found;
-}
-
-std::string InSmallLetters(std::string_view text) {
-  std::string small;
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    small += models::EncodeUtf8(models::ToLower(c.value));
-    at += c.bytes;
-  }
-  return small;
 }
 
 // Returns the bytes of the article that a text begins with, in letters of any case; 0 if it begins
 // with none.
 size_t ArticleSize(const Carrier& carrier, std::string_view text) {
-  const std::string small = InSmallLetters(text);
+  const std::string small = LowerText(text);
   size_t longest = 0;
   for (const std::string_view article : carrier.articles) {
-    if (small.starts_with(InSmallLetters(article))) longest = std::max(longest, article.size());
+    if (small.starts_with(LowerText(article))) longest = std::max(longest, article.size());
   }
   return longest;
 }
@@ -78,10 +70,9 @@ std::optional<std::string> CarrierSentence(std::string_view word, std::string_vi
 
 std::optional<std::string> SmallWord(std::string_view word, std::string_view language) {
   const bool is_named = models::IsUpper(models::DecodeAt(word, 0).value);
-  if (!is_named || models::AsciiLower(language).starts_with("de") ||
-      !CarrierSentence(word, language))
+  if (!is_named || PrimarySubtag(language) == "de" || !CarrierSentence(word, language))
     return std::nullopt;
-  return InSmallLetters(word);
+  return LowerText(word);
 }
 
 bool IsVerbForm(std::string_view word, std::string_view language) {
@@ -90,7 +81,7 @@ bool IsVerbForm(std::string_view word, std::string_view language) {
   constexpr std::array<std::string_view, 5> kPortuguese = {"ar", "er", "ir", "ado", "ido"};
   const auto ends = [word](std::string_view ending) { return word.ends_with(ending); };
   if (word.size() < kShortest) return false;
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const std::string tag = PrimarySubtag(language);
   return (tag == "en" && std::ranges::any_of(kEnglish, ends)) ||
          (tag == "pt" && std::ranges::any_of(kPortuguese, ends));
 }
@@ -112,7 +103,7 @@ constexpr std::array<Command, 2> kCommands = {{
 }};
 
 const Command* CommandOf(std::string_view language) {
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const std::string tag = PrimarySubtag(language);
   const auto* const found = std::ranges::find(kCommands, tag, &Command::language);
   return found == kCommands.end() ? nullptr : found;
 }
@@ -129,7 +120,7 @@ bool HasEnding(std::string_view word, const Endings& endings) {
 std::optional<std::string> CommandSentence(std::string_view word, std::string_view language) {
   const Command* const command = CommandOf(language);
   if (command == nullptr || !CarrierSentence(word, language)) return std::nullopt;
-  const std::string small = InSmallLetters(word);
+  const std::string small = LowerText(word);
   const bool is_participle = HasEnding(small, command->endings_of_participles);
   const bool any_infinitive = command->endings_of_infinitives.front().empty();
   if (!is_participle && !any_infinitive && !HasEnding(small, command->endings_of_infinitives))
@@ -153,15 +144,15 @@ std::string CommandVerb(std::string_view word, std::string_view translation,
                        (is_participle ? HasEnding(translation, command->endings_of_participles)
                                       : HasEnding(translation, command->endings_of_infinitives));
   const bool is_one_word = !translation.empty() && translation.find(' ') == std::string_view::npos;
-  if (!is_verb || !is_one_word || InSmallLetters(translation) == InSmallLetters(word)) return {};
+  if (!is_verb || !is_one_word || LowerText(translation) == LowerText(word)) return {};
   return std::string(translation);
 }
 
 std::optional<std::string> SmallText(std::string_view text, std::string_view language) {
-  if (!models::IsUpper(models::DecodeAt(text, 0).value) ||
-      models::AsciiLower(language).starts_with("de") || !models::IsValidUtf8(text))
+  if (!models::IsUpper(models::DecodeAt(text, 0).value) || PrimarySubtag(language) == "de" ||
+      !models::IsValidUtf8(text))
     return std::nullopt;
-  return InSmallLetters(text);
+  return LowerText(text);
 }
 
 namespace {
@@ -198,7 +189,7 @@ std::string FirstOfPhrase(std::string_view text) {
   constexpr size_t kShortest = 4;  // bytes
   const size_t space = std::min(text.find(' '), text.size());
   return space >= kShortest && models::IsLower(models::DecodeAt(text, space + 1).value)
-             ? InSmallLetters(text.substr(0, space))
+             ? LowerText(text.substr(0, space))
              : std::string();
 }
 
@@ -207,8 +198,8 @@ std::string FirstOfPhrase(std::string_view text) {
 bool LooksMisread(std::string_view text, std::string_view translation,
                   std::string_view target_language) {
   if (CarrierOf(target_language) == nullptr) return false;
-  const std::string source = InSmallLetters(text);
-  const std::string target = InSmallLetters(translation);
+  const std::string source = LowerText(text);
+  const std::string target = LowerText(translation);
   const std::string first = FirstOfPhrase(text);
   return (!first.empty() && (" " + target + " ").find(" " + first + " ") != std::string::npos) ||
          (HasStutter(target) && !HasStutter(source)) ||
@@ -218,12 +209,12 @@ bool LooksMisread(std::string_view text, std::string_view translation,
 std::string_view WithoutAdditions(std::string_view translation, std::string_view small) {
   constexpr std::string_view kMarks = ".!? ";
   const auto bare = [kMarks](std::string_view text) {
-    return InSmallLetters(text.substr(0, text.find_last_not_of(kMarks) + 1));
+    return LowerText(text.substr(0, text.find_last_not_of(kMarks) + 1));
   };
   const std::string all = bare(translation);
   const std::string part = bare(small);
   // Places are the same in both, but for letters that are longer in one case.
-  const bool fits = InSmallLetters(translation).size() == translation.size();
+  const bool fits = LowerText(translation).size() == translation.size();
   if (part.empty() || !fits) return translation;
   if (all.starts_with(part + " ")) return translation.substr(0, part.size());
   if (all.ends_with(" " + part)) return translation.substr(all.size() - part.size());
@@ -235,7 +226,7 @@ bool IsUncertainWord(std::string_view word, std::string_view translation,
   constexpr std::ptrdiff_t kManySpaces = 2;
   if (word.find(' ') != std::string_view::npos) return false;  // as of almost all sentences
   if (std::ranges::count(translation, ' ') >= kManySpaces) return true;
-  if (InSmallLetters(word) == InSmallLetters(translation)) return true;
+  if (LowerText(word) == LowerText(translation)) return true;
   const Carrier* const carrier = CarrierOf(target_language);
   return carrier != nullptr && ArticleSize(*carrier, translation) > 0;
 }
@@ -251,7 +242,7 @@ std::string CarriedWord(std::string_view word, std::string_view translation,
   if (end == carrier->ends.end()) return {};
   std::string_view carried = translation.substr(0, translation.size() - end->size());
   carried.remove_prefix(ArticleSize(*carrier, carried));
-  const bool is_piece = InSmallLetters(word).starts_with(InSmallLetters(carried));
+  const bool is_piece = LowerText(word).starts_with(LowerText(carried));
   const bool is_word = models::IsLetter(models::DecodeAt(carried, 0).value);
   if (is_piece || !is_word || std::ranges::count(carried, ' ') > kMostSpaces) return {};
   return std::string(models::Trim(carried));

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <string>
 
-#include "models/text/ascii.h"
 #include "models/text/sign_names.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
@@ -56,7 +56,7 @@ constexpr double kWeakConjunction = 1.2;
 constexpr double kWithinBrackets = 1.5;  // is taken off
 
 const Conjunctions* ConjunctionsOf(std::string_view language) {
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const std::string tag = PrimarySubtag(language);
   const auto* found = std::ranges::find(kConjunctions, tag, &Conjunctions::language);
   return found == kConjunctions.end() ? nullptr : found;
 }

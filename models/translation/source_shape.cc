@@ -7,6 +7,7 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/text/unspaced_script.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
@@ -16,25 +17,12 @@ constexpr std::u32string_view kEndMarks = U".,;:!?…";
 // The same marks in Chinese and Japanese, in the same order but for the ellipsis.
 constexpr std::u32string_view kWideEndMarks = U"。，；：！？";
 
-// Words that English writes with a capital although other languages do not: names of days, months,
-// languages and peoples.
-constexpr std::string_view kEnglishCapitals =
-    " I Monday Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays "
-    "Thursdays Fridays Saturdays Sundays January February March April May June July August "
-    "September October November December English Portuguese Spanish French German Italian Dutch "
-    "Russian Chinese Japanese Korean Arabic Greek Turkish Polish Swedish Danish Norwegian Finnish "
-    "Hebrew Hindi Latin Ukrainian Romanian Hungarian Czech Brazilian American British European "
-    "African Asian Indian Mexican Canadian Australian Argentine Angolan Catalan Basque Galician "
-    "Catholic Christian Muslim Jewish Christmas Easter Internet God Mr Mrs Ms Dr ";
-
 // A word of a text without the signs at its ends, in small letters.
 std::string BareWord(std::string_view word) {
   std::string bare;
-  for (size_t at = 0; at < word.size();) {
-    const models::CodePoint c = models::DecodeAt(word, at);
-    if (models::IsWordCharacter(c.value) || models::IsLetter(c.value))
-      bare += models::EncodeUtf8(models::ToLower(c.value));
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(word)) {
+    if (models::IsWordCharacter(c) || models::IsLetter(c))
+      bare += models::EncodeUtf8(models::ToLower(c));
   }
   return bare;
 }
@@ -119,11 +107,9 @@ size_t MarksBegin(std::string_view text) {
 // Returns end marks with each that is in one list written as in the other.
 std::string Rewritten(std::string_view marks, std::u32string_view from, std::u32string_view to) {
   std::string written;
-  for (size_t at = 0; at < marks.size();) {
-    const models::CodePoint c = models::DecodeAt(marks, at);
-    const size_t place = from.find(c.value);
-    written += models::EncodeUtf8(place < to.size() ? to[place] : c.value);
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(marks)) {
+    const size_t place = from.find(c);
+    written += models::EncodeUtf8(place < to.size() ? to[place] : c);
   }
   return written;
 }
@@ -189,10 +175,8 @@ bool HasComma(std::string_view text) {
 
 bool HasBracket(std::string_view text) {
   constexpr std::u32string_view kAll = U"()[]{}（）［］｛｝【】〔〕〈〉《》「」『』";
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (kAll.find(c.value) != std::u32string_view::npos) return true;
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(text)) {
+    if (kAll.find(c) != std::u32string_view::npos) return true;
   }
   return false;
 }
@@ -200,11 +184,9 @@ bool HasBracket(std::string_view text) {
 // Removes the article before an English label whose source has none, and "to" before a verb: "The
 // ideal place", "To refuse".
 void CutAddedArticle(const SourceShape& source, std::string& text) {
-  constexpr std::string_view kOfSources = " a as el la las le les los o os un una um uma the para ";
   const std::string first = BareWord(source.text.substr(0, source.text.find(' ')));
   if (!source.target_language.starts_with("en") || source.any_first_letter || source.has_marks ||
-      !EndMarksOf(source.text).empty() ||
-      kOfSources.find(" " + first + " ") != std::string_view::npos)
+      !EndMarksOf(source.text).empty() || IsListed("articles", first))
     return;
   const bool is_verb =
       text.starts_with("To ") && !text.starts_with("To the ") && !text.starts_with("To be ");
@@ -240,21 +222,12 @@ void CutBehindSame(std::string_view source, std::string& text) {
 
 // Removes words at the end that only lead on to others: "Thanks for", "none of the".
 void CutLeadingOn(const SourceShape& source, std::string& text) {
-  constexpr std::string_view kOfSources =
-      " a about and as at by com da das de do dos e em for from in o of on ou or para por sobre "
-      "the "
-      "to with ";
   const auto last_word = [](std::string_view in) {
     return models::AsciiLower(in.substr(in.rfind(' ') + 1));
   };
-  const std::string_view language =
-      source.target_language.substr(0, source.target_language.find_first_of("-_"));
-  const std::string_view added = language == "en"   ? " and by for from of the to with "
-                                 : language == "pt" ? " da das de do dos por "
-                                                    : "";
-  if (kOfSources.find(" " + last_word(source.text) + " ") != std::string_view::npos) return;
-  while (text.find(' ') != std::string::npos &&
-         added.find(" " + last_word(text) + " ") != std::string_view::npos)
+  const std::string added = "leading on " + PrimarySubtag(source.target_language);
+  if (IsListed("leading on", last_word(source.text))) return;
+  while (text.find(' ') != std::string::npos && IsListed(added, last_word(text)))
     CutAt(text.rfind(' '), text);
 }
 
@@ -348,20 +321,18 @@ bool IsSpecial(std::string_view word) {
 }
 
 bool KeepsCapital(std::string_view word, std::string_view language) {
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+  const std::string tag = PrimarySubtag(language);
   if (tag == "de" || tag == "lb") return true;
   if (tag != "en") return false;
-  return kEnglishCapitals.find(" " + std::string(word) + " ") != std::string_view::npos;
+  return IsListed("capitals en", word);
 }
 
 // Returns true if a text has small letters and no capitals.
 bool IsInSmallLetters(std::string_view text) {
   bool small = false;
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (models::IsUpper(c.value)) return false;
-    small = small || models::IsLower(c.value);
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(text)) {
+    if (models::IsUpper(c)) return false;
+    small = small || models::IsLower(c);
   }
   return small;
 }

@@ -1,43 +1,14 @@
 #include "models/translation/subject_repair.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 
-#include "models/core/strings.h"
 #include "models/text/ascii.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
-
-// Forms of the verbs that most often stand behind a subject, with a space on each side of each.
-struct Verbs {
-  std::string_view language;
-  std::string_view forms;
-};
-
-constexpr std::array<Verbs, 6> kVerbs = {{
-    {"en",
-     " is are was were has have had can could will would should must may might isn't aren't wasn't "
-     "weren't "},
-    {"pt",
-     " é são está estão era eram foi foram estava estavam será serão tem têm tinha tinham pode "
-     "podem vai vão deve devem "},
-    {"es",
-     " es son está están era eran fue fueron estaba estaban será serán tiene tienen puede pueden "
-     "va van debe deben "},
-    {"fr",
-     " est sont était étaient fut sera seront a ont avait peut peuvent va vont doit doivent "},
-    {"de", " ist sind war waren wird werden hat haben hatte hatten kann können muss müssen soll "},
-    {"it", " è sono era erano fu sarà saranno ha hanno aveva può possono deve devono "},
-}};
-
-std::string_view VerbsOf(std::string_view language) {
-  const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
-  const auto* const found = std::ranges::find(kVerbs, tag, &Verbs::language);
-  return found == kVerbs.end() ? std::string_view() : found->forms;
-}
 
 // A subject and how many words it has.
 struct Subject {
@@ -49,17 +20,17 @@ struct Subject {
 Subject FindSubject(std::string_view sentence, std::string_view language) {
   constexpr size_t kMostWords = 6;
   constexpr std::string_view kSigns = ",;:.!?()[]\"";
-  const std::string_view verbs = VerbsOf(language);
+  const std::string verbs = "verbs " + PrimarySubtag(language);
+  const bool is_known = HasList(verbs);
   Subject subject;
-  for (size_t at = 0; at < sentence.size() && !verbs.empty();) {
+  for (size_t at = 0; at < sentence.size() && is_known;) {
     const size_t end = std::min(sentence.find(' ', at), sentence.size());
     const std::string_view word = sentence.substr(at, end - at);
     // A negation before the verb is no part of the subject.
     const std::string_view rest = sentence.substr(std::min(end + 1, sentence.size()));
-    const bool negates =
-        at > 0 && (word == "não" || word == "no" || word == "non") &&
-        verbs.find(StrCat(" ", rest.substr(0, rest.find(' ')), " ")) != std::string_view::npos;
-    if (negates || verbs.find(StrCat(" ", word, " ")) != std::string_view::npos) {
+    const bool negates = at > 0 && (word == "não" || word == "no" || word == "non") &&
+                         IsListed(verbs, rest.substr(0, rest.find(' ')));
+    if (negates || IsListed(verbs, word)) {
       subject.bytes = at == 0 ? 0 : at - 1;
       subject.is_known = end < sentence.size();
       return subject;
@@ -68,7 +39,7 @@ Subject FindSubject(std::string_view sentence, std::string_view language) {
       return {.is_known = true};
     at = end + 1;
   }
-  return {.is_known = verbs.empty()};
+  return {.is_known = !is_known};
 }
 
 }  // namespace
@@ -78,14 +49,12 @@ size_t SubjectBytes(std::string_view sentence, std::string_view language) {
 }
 
 bool HasSubjectVerb(std::string_view text, std::string_view language) {
-  const std::string_view verbs = VerbsOf(language);
+  const std::string verbs = "verbs " + PrimarySubtag(language);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
     std::string_view word = text.substr(at, end - at);
     word = word.substr(0, word.find_last_not_of(".,;:!?") + 1);
-    const std::string small = models::AsciiLower(word);
-    if (!small.empty() && verbs.find(StrCat(" ", small, " ")) != std::string_view::npos)
-      return true;
+    if (IsListed(verbs, models::AsciiLower(word))) return true;
     at = end + 1;
   }
   return false;

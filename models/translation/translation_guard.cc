@@ -11,6 +11,7 @@
 #include "models/translation/clause_cut.h"
 #include "models/translation/copied_names.h"
 #include "models/translation/markup/number_repair.h"
+#include "models/translation/markup/word_lists.h"
 #include "models/translation/word_list.h"
 
 namespace millrace::translation {
@@ -235,43 +236,24 @@ bool IsCertainNumber(std::string_view source, std::string_view number) {
   });
 }
 
-// Words that stand for numbers, with a space on each side of each.
-constexpr std::string_view kEnglishNumbers =
-    " a an one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
-    "hundred thousand half quarter third first second fourth fifth sixth seventh eighth ninth "
-    "tenth "
-    "once twice double both pair dozen ";
-constexpr std::string_view kPortugueseNumbers =
-    " um uma dois duas três quatro cinco seis sete oito nove dez onze doze treze catorze quatorze "
-    "quinze dezesseis dezasseis dezessete dezoito dezenove vinte trinta quarenta cinquenta "
-    "sessenta "
-    "setenta oitenta noventa cem cento mil meio meia metade terço terços quarto quartos primeiro "
-    "primeira segundo segunda terceiro terceira quinto quinta sexto sexta sétimo oitavo nono "
-    "décimo "
-    "décima vez vezes dobro duplo dupla par ambos ambas dúzia ";
-
 // Returns true if a translation may say short numbers of the source in words or other numbers, or
 // if the words of its language are not known.
 bool MayHaveOthers(const GuardedTranslation& translation) {
-  const std::string tag = models::AsciiLower(
-      translation.target_language.substr(0, translation.target_language.find_first_of("-_")));
-  if (tag != "en" && tag != "pt") return true;
-  const std::string_view known = tag == "en" ? kEnglishNumbers : kPortugueseNumbers;
+  const std::string known = "numbers " + PrimarySubtag(translation.target_language);
+  if (!HasList(known)) return true;
   const size_t wanted = FindNumbers(translation.source).size();
   const size_t got = FindNumbers(translation.target).size();
   if (got >= wanted) return true;
-  std::string word = " ";
+  std::string word;
   for (const char c : translation.target) {
     if (models::IsAsciiLetter(c) || static_cast<unsigned char>(c) >= 0x80) {
       word += models::AsciiLower(c);
       continue;
     }
-    if (known.find(word + " ") != std::string_view::npos && word.size() > 1) return true;
-    word = " ";
+    if (IsListed(known, word)) return true;
+    word.clear();
   }
-  return word.size() > 1 && known.find(word + " ") != std::string_view::npos;
+  return IsListed(known, word);
 }
 
 // Returns the parts of a text in brackets that are words of their own, as views into it.
@@ -365,12 +347,7 @@ bool RepeatsWord(std::string_view text) {
 
 // Returns true if a text has a letter.
 bool HasLetter(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (models::IsLetter(c.value)) return true;
-    at += c.bytes;
-  }
-  return false;
+  return std::ranges::any_of(models::DecodeUtf8(text), models::IsLetter);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include "models/translation/carrier_sentence.h"
 #include "models/translation/clause_cut.h"
 #include "models/translation/copied_names.h"
-#include "models/translation/interface_words.h"
 #include "models/translation/markup/capitals.h"
 #include "models/translation/markup/number_format.h"
+#include "models/translation/markup/readings.h"
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/source_shape.h"
@@ -148,11 +148,11 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
   if (!verdict.suspicious || limited_by_request) return false;
   if (!final && Divide(participant, index, verdict)) return true;
   for (const std::string_view part : verdict.lost_parts) unit.missing.emplace_back(part);
-  if (verdict.lost_content) unit.missing.push_back(Untouched(marked));
+  if (verdict.lost_content) unit.missing.push_back(Untouched(CopyOf(unit.sentence)));
   // The source says more than nothing, or than a word over and over.
   const bool is_blank = target.find_first_not_of(' ') == std::string::npos;
   if ((is_blank || verdict.loops) && unit.emitted == 0 && unit.begun.empty())
-    unit.translated = marked;
+    unit.translated = CopyOf(unit.sentence);
   return false;
 }
 
@@ -209,7 +209,7 @@ bool UnitReview::Carry(const Participant& participant, Reading reading,
   const bool is_greedy = settings.search.hypotheses == 1 && !settings.search.sample;
   if (!read || !is_greedy || unit.in_capitals || !unit.unread.empty()) return false;
   if (unit.remember) cache_.Insert(unit.job);
-  if (lost_content) unit.missing.push_back(Untouched(unit.sentence.marked));
+  if (lost_content) unit.missing.push_back(Untouched(CopyOf(unit.sentence)));
   if (!unit.bare) unit.bare = unit.translated.text;
   unit.reading = reading;
   unit.reviewed = false;

@@ -5,9 +5,9 @@
 
 #include "models/text/unicode.h"
 #include "models/translation/clause_cut.h"
-#include "models/translation/interface_words.h"
 #include "models/translation/joined_words.h"
 #include "models/translation/markup/capitals.h"
+#include "models/translation/markup/readings.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/translation_guard.h"
 
@@ -17,10 +17,8 @@ namespace {
 // Returns true if the vocabulary has a part of a text as small letters, from which the model learnt
 // to guess capitals.
 bool IsKnownInLowerCase(const Vocabulary& vocabulary, std::string_view part) {
-  for (size_t at = 0; at < part.size();) {
-    const models::CodePoint c = models::DecodeAt(part, at);
-    if (vocabulary.FitOf(models::ToLower(c.value)) != CharacterFit::kKnown) return false;
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(part)) {
+    if (vocabulary.FitOf(models::ToLower(c)) != CharacterFit::kKnown) return false;
   }
   return true;
 }

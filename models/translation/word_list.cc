@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
 #include "models/text/unspaced_script.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
@@ -28,13 +28,6 @@ size_t CountRepeated(std::string_view text) {
 
 bool IsWordList(std::string_view text, size_t fewest) {
   constexpr size_t kFewestLetters = 3;
-  // Words of grammar with three letters or more of the languages that most interfaces are in.
-  // Shorter ones in small letters are such in any of them.
-  constexpr std::string_view kGrammar =
-      " about all and any are but can com como das del des die dos der das ein eine est for from "
-      "had has have her his how les los las its mais mas não nos not para pas por pour que sem ser "
-      "seu she sie sua that the their them then they this una uma und une was were what when where "
-      "which who will with you your muy más foi são está het een van der ";
   size_t words = 0;
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
@@ -50,7 +43,7 @@ bool IsWordList(std::string_view text, size_t fewest) {
     }
     if (letters == 0 || (small && letters < kFewestLetters)) return false;
     const std::string word = models::AsciiLower(text.substr(at, end - at));
-    if (small && kGrammar.find(StrCat(" ", word, " ")) != std::string_view::npos) return false;
+    if (small && IsListed("grammar", word)) return false;
     ++words;
     at = end + 1;
   }

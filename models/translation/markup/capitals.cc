@@ -59,6 +59,12 @@ std::string InSmallLetters(const MarkedText& marked) {
   return out;
 }
 
+std::string LowerText(std::string_view text) {
+  std::string lower;
+  for (const char32_t c : models::DecodeUtf8(text)) lower += models::EncodeUtf8(models::ToLower(c));
+  return lower;
+}
+
 std::string InCapitals(std::string_view text) {
   return WithOtherLetters(text, [](char32_t c) {
     return c == U'ß' ? std::string("SS") : models::EncodeUtf8(models::ToUpper(c));

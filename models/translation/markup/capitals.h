@@ -12,6 +12,8 @@ namespace millrace::translation {
 bool IsInCapitals(const MarkedText& marked);
 // Returns the text in lower case, except kept spans; each character stays at its byte.
 std::string InSmallLetters(const MarkedText& marked);
+// Returns a text with all its letters in lower case.
+std::string LowerText(std::string_view text);
 // Returns a text in capitals; each character stays at its byte.
 std::string InCapitals(std::string_view text);
 

@@ -114,12 +114,10 @@ bool AreItems(std::string_view text, const std::vector<ItemJoint>& joints,
     if (i == joints.size() && is_prose_sign)
       item = item.substr(0, item.find_last_not_of(kMarks) + 1);
     size_t letters = 0;
-    for (size_t at = 0; at < item.size();) {
-      const models::CodePoint c = models::DecodeAt(item, at);
+    for (const char32_t c : models::DecodeUtf8(item)) {
       // Names and sentences without spaces have such signs inside, too: 東京・大阪・京都に行った。
-      if (!spaced && models::IsUnspaced(c.value)) return false;
-      letters += models::IsLetter(c.value) ? 1 : 0;
-      at += c.bytes;
+      if (!spaced && models::IsUnspaced(c)) return false;
+      letters += models::IsLetter(c) ? 1 : 0;
     }
     // In a row of a table, an item may be a number.
     if (letters < (is_prose_sign || !spaced ? kFewestLetters : 0)) return false;

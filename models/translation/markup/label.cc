@@ -33,19 +33,16 @@ bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
   size_t longest_small_run = 0;
   bool has_stop_inside = false;
   char32_t before = 0;
-  for (size_t at = 0; at < word.size();) {
-    const models::CodePoint c = models::DecodeAt(word, at);
-    if (c.value >= 0x3040) return false;
-    at += c.bytes;
-    const bool is_digit = models::IsDigit(c.value);
+  for (const char32_t c : models::DecodeUtf8(word)) {
+    if (c >= 0x3040) return false;
+    const bool is_digit = models::IsDigit(c);
     has_digit = has_digit || is_digit;
-    has_letter = has_letter || (models::IsWordCharacter(c.value) && !is_digit);
-    small_run = models::IsLower(c.value) ? small_run + 1 : 0;
+    has_letter = has_letter || (models::IsWordCharacter(c) && !is_digit);
+    small_run = models::IsLower(c) ? small_run + 1 : 0;
     longest_small_run = std::max(longest_small_run, small_run);
-    has_capital_inside =
-        has_capital_inside || (models::IsUpper(c.value) && models::IsLower(before));
-    has_stop_inside = has_stop_inside || (before == '.' && models::IsWordCharacter(c.value));
-    before = c.value;
+    has_capital_inside = has_capital_inside || (models::IsUpper(c) && models::IsLower(before));
+    has_stop_inside = has_stop_inside || (before == '.' && models::IsWordCharacter(c));
+    before = c;
   }
   if (!has_letter || IsNumericText(word)) return has_digit || has_kept;
   if (word.find(' ') != std::string_view::npos || word.size() < 2) return false;
@@ -56,11 +53,8 @@ bool IsWordless(const MarkedText& marked, size_t begin, size_t end) {
 // Returns true for signs beyond ASCII alone, such as an emoji, and for an entity, such as &lt;.
 bool IsPicture(std::string_view text) {
   if (text.starts_with('&') && text.ends_with(';')) return true;
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (c.value < 0x2000 || models::IsWordCharacter(c.value) || models::IsLetter(c.value))
-      return false;
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(text)) {
+    if (c < 0x2000 || models::IsWordCharacter(c) || models::IsLetter(c)) return false;
   }
   return !text.empty();
 }
@@ -68,22 +62,15 @@ bool IsPicture(std::string_view text) {
 // Returns true for one word of capitals, such as HDMI, which a model may still translate.
 bool IsAcronym(std::string_view word) {
   bool has_capital = false;
-  for (size_t at = 0; at < word.size();) {
-    const models::CodePoint c = models::DecodeAt(word, at);
-    if (models::IsLower(c.value) || models::IsSpace(c.value)) return false;
-    has_capital = has_capital || models::IsUpper(c.value);
-    at += c.bytes;
+  for (const char32_t c : models::DecodeUtf8(word)) {
+    if (models::IsLower(c) || models::IsSpace(c)) return false;
+    has_capital = has_capital || models::IsUpper(c);
   }
   return has_capital;
 }
 
 bool HasLower(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (models::IsLower(c.value)) return true;
-    at += c.bytes;
-  }
-  return false;
+  return std::ranges::any_of(models::DecodeUtf8(text), models::IsLower);
 }
 
 // Returns the end of the key of a setting whose value has words: "title=The old house"; 0 if there

@@ -26,12 +26,7 @@ bool BeginsBlock(std::string_view line) {
 }
 
 bool AllSpace(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const models::CodePoint c = models::DecodeAt(text, at);
-    if (!models::IsSpace(c.value)) return false;
-    at += c.bytes;
-  }
-  return true;
+  return std::ranges::all_of(models::DecodeUtf8(text), models::IsSpace);
 }
 
 // Returns true if the word at a place is an article or a preposition of English or Portuguese,

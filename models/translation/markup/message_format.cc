@@ -79,21 +79,31 @@ PlainMessage ReadMessage(std::string_view text, size_t at) {
 }
 
 std::vector<PlainMessage> FindMessages(std::string_view text) {
+  constexpr size_t kMostBranches = 6;  // each is translated with the words around the message
+  constexpr size_t kLongestLine = 512;
+  constexpr size_t kMostTries = 16;  // braces of a line, which bounds the time
   std::vector<PlainMessage> messages;
   for (size_t line = 0; line < text.size();) {
-    const size_t at = std::min(text.find_first_not_of(" \t", line), text.size());
-    size_t next = line;
-    if (models::ByteAt(text, at) == '{') {
-      PlainMessage message = ReadMessage(text, at);
-      const size_t behind = std::min(text.find_first_not_of(" \t\r", message.end), text.size());
-      const bool alone = behind == text.size() || text[behind] == '\n';
-      if (message.end > at && alone) {
-        next = message.end;
-        messages.push_back(std::move(message));
-      }
+    const size_t first = std::min(text.find_first_not_of(" \t", line), text.size());
+    size_t end = std::min(text.find('\n', first), text.size());
+    PlainMessage message;
+    size_t tries = 0;
+    for (size_t at = text.substr(0, end).find('{', first); at < end && tries < kMostTries;
+         at = text.substr(0, end).find('{', at + 1), ++tries) {
+      PlainMessage found = ReadMessage(text, at);
+      if (found.end == at) continue;
+      const bool is_second = message.end > 0;
+      message = std::move(found);
+      end = std::min(text.find('\n', message.end), text.size());
+      at = message.end - 1;
+      if (is_second) message.branches.clear();
     }
-    const size_t end = text.find('\n', next);
-    line = end == std::string_view::npos ? text.size() : end + 1;
+    message.line_begin = first;
+    message.line_end = text.substr(0, end).find_last_not_of(" \t\r") + 1;  // npos + 1 is 0
+    const bool alone = message.begin == first && message.end == message.line_end;
+    const bool few = message.branches.size() <= kMostBranches && end - first <= kLongestLine;
+    if (!message.branches.empty() && (alone || few)) messages.push_back(std::move(message));
+    line = end + 1;
   }
   return messages;
 }

@@ -16,6 +16,9 @@ struct PlainMessage {
 
   size_t begin = 0;
   size_t end = 0;
+  // The line in which it stands, without the spaces around it.
+  size_t line_begin = 0;
+  size_t line_end = 0;
   bool counts = false;  // # in a branch stands for the number
   std::vector<Branch> branches = {};
 };
@@ -23,8 +26,8 @@ struct PlainMessage {
 // Reads the message that begins with the { at `at`. Where there is none, its end is `at`.
 PlainMessage ReadMessage(std::string_view text, size_t at);
 
-// Returns the messages that stand alone in their lines, in order. One that stands in a sentence is
-// none of them. Linear time.
+// Returns the messages that stand alone in their lines, and those of a few branches that are the
+// only ones within one line, in order. Linear time.
 std::vector<PlainMessage> FindMessages(std::string_view text);
 
 // Returns true for the apostrophe within a word that messages write twice: don''t, {0}''s.

@@ -1,33 +1,17 @@
 #include "models/translation/markup/number_format.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kGroupSpace = "\xC2\xA0";  // U+00A0
-
-// Languages by their first subtag, with a space on each side.
-constexpr std::string_view kWithCommaGroups =
-    " en ja zh ko th he iw hi bn ta te ur ms sw tl fil mt ga cy am my ne si km ";
-constexpr std::string_view kWithStopGroups =
-    " pt es de it nl da id tr el ro hr sl sr bs ca gl eu is vi mk az fo ";
-constexpr std::string_view kWithSpaceGroups =
-    " fr ru uk pl cs sk sv nb no nn fi hu bg lv lt et sq ka hy kk be ky uz ";
-constexpr std::string_view kWithOrdinalSigns = " pt es it gl ";
-// Regions that write numbers otherwise than most others of their language.
-constexpr std::array<std::string_view, 7> kOtherRegions = {"de-ch", "de-li", "it-ch", "en-za",
-                                                           "es-mx", "es-us", "fr-ch"};
-
-bool IsListed(std::string_view list, const std::string& tag) {
-  return list.find(" " + tag + " ") != std::string_view::npos;
-}
 
 // A number in parts, as views into the text.
 struct NumberParts {
@@ -155,20 +139,20 @@ std::string Write(const ReadNumber& number, NumberFormat format) {
 std::optional<NumberFormat> NumberFormatOf(std::string_view language) {
   std::string tag = models::AsciiLower(language);
   std::ranges::replace(tag, '_', '-');
-  if (std::ranges::find(kOtherRegions, tag) != kOtherRegions.end()) return std::nullopt;
+  if (IsListed("other regions", tag)) return std::nullopt;
   tag.resize(std::min(tag.find('-'), tag.size()));
   if (tag.empty()) return std::nullopt;
-  if (IsListed(kWithCommaGroups, tag)) return NumberFormat::kCommaGroups;
-  if (IsListed(kWithStopGroups, tag)) return NumberFormat::kStopGroups;
-  if (IsListed(kWithSpaceGroups, tag)) return NumberFormat::kSpaceGroups;
+  if (IsListed("comma groups", tag)) return NumberFormat::kCommaGroups;
+  if (IsListed("stop groups", tag)) return NumberFormat::kStopGroups;
+  if (IsListed("space groups", tag)) return NumberFormat::kSpaceGroups;
   return std::nullopt;
 }
 
 NumberFormats NumberFormatsOf(std::string_view source_language, std::string_view target_language) {
   const auto ordinals = [](std::string_view language) {
-    const std::string tag = models::AsciiLower(language.substr(0, language.find_first_of("-_")));
+    const std::string tag = PrimarySubtag(language);
     if (tag == "en") return OrdinalStyle::kEnglish;
-    return IsListed(kWithOrdinalSigns, tag) ? OrdinalStyle::kSigns : OrdinalStyle::kUnknown;
+    return IsListed("ordinal signs", tag) ? OrdinalStyle::kSigns : OrdinalStyle::kUnknown;
   };
   return {NumberFormatOf(source_language), NumberFormatOf(target_language),
           ordinals(source_language), ordinals(target_language)};

@@ -10,21 +10,10 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/ordinals.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
-
-std::string DigitsOf(std::string_view number) {
-  std::string digits;
-  for (const char c : number) {
-    if (models::IsAsciiDigit(c)) digits += c;
-  }
-  return digits;
-}
-
-std::string_view In(std::string_view text, const WrittenNumber& number) {
-  return text.substr(number.begin, number.end - number.begin);
-}
 
 // The numbers of a source and of its translation, compared by their digits.
 struct MatchedNumbers {
@@ -54,10 +43,9 @@ bool DiffersByScale(std::string_view a_text, const WrittenNumber& a, std::string
   if (zeros < kThousand && longer.size() < kThousand + 1) return false;
   while (behind < text.size() && models::IsSpace(models::DecodeAt(text, behind).value))
     behind += models::DecodeAt(text, behind).bytes;
-  constexpr std::string_view kOthers = " a and at e et i in o of or ou u und y ";
-  const std::string word(text.substr(behind, models::LettersEnd(text, behind) - behind));
+  const std::string_view word = text.substr(behind, models::LettersEnd(text, behind) - behind);
   return behind < text.size() && models::IsLetter(models::DecodeAt(text, behind).value) &&
-         kOthers.find(" " + word + " ") == std::string_view::npos;
+         !IsListed("no scale", word);
 }
 
 // Returns the numbers of a code, sorted.
@@ -139,11 +127,6 @@ MatchedNumbers Match(std::string_view source, std::string_view target,
   return matched;
 }
 
-// Symbols of units behind a number that is no number of a section or a version.
-constexpr std::string_view kUnits =
-    " kg g mg km m cm mm l L ml mL kB KB MB GB TB PB Hz kHz MHz GHz kW kWh MW mAh s ms min h lb "
-    "lbs oz ft mph ";
-
 // Returns true if a number is a sum of dollars, reais or pesos, a percentage, or has a unit.
 bool IsAmount(std::string_view text, const WrittenNumber& number) {
   const size_t before = number.begin > 0 && text[number.begin - 1] == ' ' ? 1 : 0;
@@ -153,7 +136,7 @@ bool IsAmount(std::string_view text, const WrittenNumber& number) {
   const size_t unit = number.end + (models::ByteAt(text, number.end) == ' ' ? 1 : 0);
   const size_t end = models::LettersEnd(text, unit);
   return end > unit && !models::IsWordCharacter(models::DecodeAt(text, end).value) &&
-         kUnits.find(" " + std::string(text.substr(unit, end - unit)) + " ") != kUnits.npos;
+         IsListed("units of amounts", text.substr(unit, end - unit));
 }
 
 // Returns what a number should be where it stands as `got` in a translation; nullopt if that is
@@ -311,126 +294,7 @@ std::vector<WrittenNumber> FindAdded(std::string_view source, std::string_view t
   return added;
 }
 
-// A $ with the letters before it and the number after it; there may be a space between any of them.
-struct Amount {
-  size_t begin = 0;
-  WrittenNumber number;
-  std::string sign;  // without spaces
-};
-
-std::vector<Amount> FindAmounts(std::string_view text) {
-  constexpr size_t kMostLetters = 3;
-  std::vector<Amount> amounts;
-  for (const WrittenNumber& number : FindNumbers(text)) {
-    size_t at = number.begin;
-    if (at > 0 && text[at - 1] == ' ') --at;
-    if (at == 0 || text[at - 1] != '$') continue;
-    --at;
-    size_t letters = at > 0 && text[at - 1] == ' ' ? at - 1 : at;
-    const size_t end = letters;
-    while (letters > 0 && models::IsAsciiUpper(text[letters - 1])) --letters;
-    const bool word =
-        letters > 0 && models::IsWordCharacter(models::DecodeBefore(text, letters).value);
-    // Before a space only letters that name the country of the dollar belong to the sign; others
-    // may be the last word of a heading.
-    const bool of_sign = !word && end - letters <= kMostLetters &&
-                         (end == at || text.substr(letters, end - letters) == "US");
-    if (!of_sign) letters = at;
-    const bool has_letters = letters < end;
-    std::string sign(has_letters ? text.substr(letters, end - letters) : std::string_view());
-    amounts.push_back({has_letters ? letters : at, number, std::move(sign) + '$'});
-  }
-  return amounts;
-}
-
-std::string_view Currency(const Amount& amount) {
-  return amount.sign == "US$" ? std::string_view("$") : std::string_view(amount.sign);
-}
-
 }  // namespace
-
-std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces) {
-  constexpr size_t kThousands = 3;
-  std::vector<WrittenNumber> numbers;
-  for (size_t at = 0; at < text.size();) {
-    if (!models::IsAsciiDigit(text[at])) {
-      ++at;
-      continue;
-    }
-    const size_t first = models::DigitsEnd(text, at);
-    size_t end = first;
-    while (end < text.size()) {
-      const models::CodePoint c = models::DecodeAt(text, end);
-      const size_t next = models::DigitsEnd(text, end + c.bytes);
-      const bool joins = c.value == '.' || c.value == ',' || c.value == 0xA0 || c.value == 0x202F ||
-                         (c.value == ' ' && joins_spaces && first - at <= kThousands &&
-                          next - end == 1 + kThousands);
-      if (!joins || next == end + c.bytes) break;
-      end = next;
-    }
-    numbers.push_back({at, end});
-    at = end;
-  }
-  return numbers;
-}
-
-std::vector<WrittenNumber> FindCodes(std::string_view text) {
-  constexpr std::string_view kJoints = "/:-";
-  constexpr size_t kFewestParts = 3;
-  constexpr size_t kManyGroups = 2;  // separators of a number, of which a short one follows
-  const auto separators = [text](const WrittenNumber& number) {
-    return std::ranges::count_if(In(text, number), [](char c) { return c == '.' || c == ','; });
-  };
-  const std::vector<WrittenNumber> numbers = FindNumbers(text);
-  std::vector<WrittenNumber> codes;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1].begin == numbers[last].end + 1 &&
-           kJoints.find(text[numbers[last].end]) != std::string_view::npos) {
-      ++last;
-    }
-    const bool is_pair = last == i + 1 && separators(numbers[last]) == 0 &&
-                         static_cast<size_t>(separators(numbers[i])) >= kManyGroups;
-    // 00:01.000
-    const bool is_time = last == i + 1 && text[numbers[i].end] == ':' &&
-                         separators(numbers[i]) == 0 && separators(numbers[last]) == 1;
-    if (last + 1 - i >= kFewestParts || is_pair || is_time)
-      codes.push_back({numbers[i].begin, numbers[last].end});
-    i = last + 1;
-  }
-  return codes;
-}
-
-std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target) {
-  if (source.find('$') == std::string_view::npos) return {};
-  const std::vector<Amount> wanted = FindAmounts(source);
-  const std::vector<Amount> got = FindAmounts(target);
-  // Maps each number to its amounts, in order.
-  std::map<std::string, std::vector<const Amount*>> wanted_of;
-  std::map<std::string, std::vector<const Amount*>> got_of;
-  for (const Amount& amount : wanted)
-    wanted_of[DigitsOf(In(source, amount.number))].push_back(&amount);
-  for (const Amount& amount : got) got_of[DigitsOf(In(target, amount.number))].push_back(&amount);
-  std::vector<NumberRepair> repairs;
-  const auto currency = [](const Amount* amount) { return Currency(*amount); };
-  for (const auto& [digits, amounts] : got_of) {
-    const std::vector<const Amount*>& originals = wanted_of[digits];
-    const bool all_same = std::ranges::is_permutation(amounts, originals, {}, currency, currency);
-    for (size_t i = 0; i < std::min(amounts.size(), originals.size()); ++i) {
-      const bool same = currency(amounts[i]) == currency(originals[i]);
-      // "US $ 5" is no sign of a sum.
-      const bool divided =
-          target.substr(amounts[i]->begin, amounts[i]->number.begin - amounts[i]->begin)
-              .find(" $") != std::string_view::npos;
-      if (same ? !divided : all_same) continue;
-      repairs.push_back({{amounts[i]->begin, amounts[i]->number.begin},
-                         std::string(source.substr(originals[i]->begin, originals[i]->number.begin -
-                                                                            originals[i]->begin))});
-    }
-  }
-  std::ranges::sort(repairs, {}, [](const NumberRepair& repair) { return repair.target.begin; });
-  return repairs;
-}
 
 std::vector<NumberRepair> RepairNumbers(std::string_view source, std::string_view target,
                                         const NumberFormats& formats) {

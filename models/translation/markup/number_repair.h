@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/translation/markup/number_format.h"
+#include "models/translation/markup/written_numbers.h"
 
 namespace millrace::translation {
 
@@ -13,26 +14,11 @@ namespace millrace::translation {
 // may be expressed in another way.
 inline constexpr size_t kFewestDigits = 3;
 
-// A written number: digits, with stops, commas and spaces between them.
-struct WrittenNumber {
-  size_t begin = 0;  // bytes of the text
-  size_t end = 0;
-};
-
 // A number of a source and the one of its translation that has the same digits.
 struct NumberPair {
   WrittenNumber source;
   WrittenNumber target;
 };
-
-// Returns the numbers of a text in order. joins_spaces: a space may stand before three digits, as
-// French writes 1 234. Linear time.
-std::vector<WrittenNumber> FindNumbers(std::string_view text, bool joins_spaces = false);
-
-// Returns the codes of a text in order: dates, times with seconds, numbers of telephones, books and
-// identity cards, whose parts '/', ':' or '-' join: 05/03/2024, 123.456.789-09. A range or a score,
-// such as 3-1, is none.
-std::vector<WrittenNumber> FindCodes(std::string_view text);
 
 // Bytes of a translation, such as a number or a currency sign, and the text that should replace
 // them.
@@ -62,10 +48,5 @@ std::vector<std::string_view> LostNumbers(std::string_view source, std::string_v
 // source.
 bool AddsNumber(std::string_view source, std::string_view target,
                 const NumberFormats& formats = {});
-
-// Returns corrections of dollars, reais and pesos that a model confused: signs ($, US$, R$, ...)
-// before a number of the translation that has another sign in the source. $ and US$ count as the
-// same. In order. Linear time.
-std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target);
 
 }  // namespace millrace::translation

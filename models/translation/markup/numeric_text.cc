@@ -8,20 +8,10 @@
 #include "models/text/unicode.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/ordinals.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
-
-// Letters before $, and of ISO 4217.
-constexpr std::string_view kOfCurrencies =
-    " R US A C CA AU NZ HK MX USD EUR GBP BRL JPY CHF CAD AUD NZD CNY INR MXN ARS CLP COP SEK NOK "
-    "DKK PLN CZK HUF RUB TRY ZAR KRW ";
-// Parts of a time: 12h30, 9 am, 2024-05-01T12:30:00Z.
-constexpr std::string_view kOfTimes = " h AM PM am pm T Z ";
-
-bool IsOneOf(std::string_view list, std::string_view letters) {
-  return list.find(" " + std::string(letters) + " ") != std::string_view::npos;
-}
 
 // Returns true if the text around a number shows that it is a sum or a percentage.
 bool IsSum(std::string_view text, const WrittenNumber& number) {
@@ -30,7 +20,7 @@ bool IsSum(std::string_view text, const WrittenNumber& number) {
   if (kSigns.find(models::ByteAt(text, behind)) != std::string_view::npos && behind < text.size())
     return true;
   const size_t code = models::LettersEnd(text, behind);
-  if (code > behind && IsOneOf(kOfCurrencies, text.substr(behind, code - behind))) return true;
+  if (code > behind && IsListed("currencies", text.substr(behind, code - behind))) return true;
   size_t before = number.begin;
   while (before > 0 && models::IsSpace(models::DecodeBefore(text, before).value))
     before -= models::DecodeBefore(text, before).bytes;
@@ -38,7 +28,7 @@ bool IsSum(std::string_view text, const WrittenNumber& number) {
   if (text[before - 1] == '$') return true;
   size_t begin = before;
   while (begin > 0 && models::IsAsciiLetter(text[begin - 1])) --begin;
-  return begin < before && IsOneOf(kOfCurrencies, text.substr(begin, before - begin));
+  return begin < before && IsListed("currencies", text.substr(begin, before - begin));
 }
 
 }  // namespace
@@ -49,7 +39,7 @@ bool IsNumericText(std::string_view text) {
     if (models::IsAsciiLetter(text[at])) {
       const size_t end = models::LettersEnd(text, at);
       const std::string_view letters = text.substr(at, end - at);
-      if (!IsOneOf(kOfCurrencies, letters) && !IsOneOf(kOfTimes, letters)) return false;
+      if (!IsListed("currencies", letters) && !IsListed("parts of times", letters)) return false;
       at = end;
       continue;
     }

@@ -5,19 +5,15 @@
 #include <optional>
 #include <string>
 
-#include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
 
 constexpr std::string_view kDegree = "°";
-
-bool HasWord(std::string_view list, std::string_view word) {
-  return !word.empty() && list.find(StrCat(" ", word, " ")) != std::string_view::npos;
-}
 
 bool GoesOnWithLetter(std::string_view text, size_t at) {
   return at < text.size() && models::IsLetter(models::DecodeAt(text, at).value);
@@ -27,9 +23,8 @@ bool GoesOnWithLetter(std::string_view text, size_t at) {
 // none. Only `behind` may be a letter that touches them.
 size_t EnglishEnd(std::string_view text, size_t at, char behind = '\0') {
   constexpr size_t kLetters = 2;
-  constexpr std::string_view kEndings = " st nd rd th ";
   const std::string letters = models::AsciiLower(text.substr(at, kLetters));
-  return letters.size() == kLetters && HasWord(kEndings, letters) &&
+  return letters.size() == kLetters && IsListed("ordinal endings", letters) &&
                  (!GoesOnWithLetter(text, at + kLetters) ||
                   (behind != '\0' && models::ByteAt(text, at + kLetters) == behind))
              ? at + kLetters
@@ -59,21 +54,17 @@ std::string_view WordBehind(std::string_view text, size_t at) {
 
 // Returns true if a number without a mark is the day of a month: "May 1", "dia 21", "1 de maio".
 bool IsDay(std::string_view text, const WrittenNumber& number, OrdinalStyle style) {
-  constexpr std::string_view kMonths =
-      " January February March April May June July August September October November December Jan "
-      "Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec ";
   const std::string_view before = WordBefore(text, number.begin);
   const std::string_view behind = WordBehind(text, number.end);
-  if (style == OrdinalStyle::kEnglish) return HasWord(kMonths, before) || HasWord(kMonths, behind);
+  if (style == OrdinalStyle::kEnglish)
+    return IsListed("months", before) || IsListed("months", behind);
   return before == "dia" || before == "día" || behind == "de" || behind == "di";
 }
 
 // Returns the sign of an ordinal, which agrees with the word before it.
 std::string_view SignOf(std::string_view text, const WrittenNumber& number) {
-  constexpr std::string_view kFeminine =
-      " a à as da na pela uma sua minha nossa essa esta la una della alla nella ";
   const std::string before = models::AsciiLower(WordBefore(text, number.begin));
-  return HasWord(kFeminine, before) || WordBehind(text, number.end) == "vez" ? "ª" : "º";
+  return IsListed("feminine", before) || WordBehind(text, number.end) == "vez" ? "ª" : "º";
 }
 
 // Returns the correction of a number of the translation that is an ordinal in the source.
@@ -105,14 +96,13 @@ char ScaleAt(std::string_view text, size_t at) {
 // before `scale` if that is not 0.
 std::optional<NumberRepair> RepairDegree(std::string_view target, const WrittenNumber& number,
                                          char scale) {
-  constexpr std::string_view kDegrees = " degree degrees grau graus grado grados gradi ";
   const size_t marked =
       std::max(EnglishEnd(target, number.end, scale), OrdinalSignEnd(target, number.end));
   const std::string_view rest = target.substr(number.end);
   if (scale != '\0' && ScaleAt(target, marked) == scale)
     return NumberRepair{{number.end, marked}, std::string(kDegree)};
   if (scale != '\0' || rest.starts_with(kDegree) || rest.starts_with(" °") ||
-      HasWord(kDegrees, WordBehind(target, number.end)) ||
+      IsListed("degrees", WordBehind(target, number.end)) ||
       (marked == number.end && GoesOnWithLetter(target, number.end)))
     return std::nullopt;
   return NumberRepair{{number.end, marked}, std::string(kDegree)};

@@ -1,126 +1,26 @@
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
+#include "models/core/strings.h"
 #include "models/text/ascii.h"
+#include "models/text/pattern_text.h"
 #include "models/text/placeholder.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/block_builder.h"
 #include "models/translation/markup/csv_row.h"
 #include "models/translation/markup/html_elements.h"
 #include "models/translation/markup/html_entities.h"
-#include "models/translation/markup/html_tag.h"
 #include "models/translation/markup/latex_command.h"
 #include "models/translation/markup/message_format.h"
+#include "models/translation/markup/plain_tags.h"
 #include "models/translation/markup/written_escapes.h"
 
 namespace millrace::translation {
 namespace {
 
-// The number of innermost open tags among which the counterpart of a closing tag is searched.
-constexpr size_t kMaxOpenTags = 32;
 constexpr std::string_view kWideSpace = "\u3000";
 constexpr std::string_view kCommand = "\\";  // the name of the marks of a command of LaTeX
-
-struct PlainTag {
-  size_t begin;
-  HtmlTag tag;
-  bool paired = false;
-  bool untranslated = false;  // it is a whole element that stays as it is
-};
-
-// Returns the end of `code` that begins at `at`, in one line; `at` if none does.
-size_t CodeEnd(std::string_view text, size_t at) {
-  constexpr size_t kLongest = 256;
-  const size_t inner = std::min(text.find_first_not_of('`', at), text.size());
-  const std::string_view window =
-      text.substr(0, std::min(text.find('\n', inner), inner + kLongest));
-  const size_t close = window.find(text.substr(at, inner - at), inner);
-  return close == std::string_view::npos ? at : close + inner - at;
-}
-
-// Reads a tag of a forum whose [ is at `at`: [b], [url=address], [/b]. Returns false if there is
-// none.
-bool ReadForumTag(std::string_view text, size_t at, HtmlTag& tag) {
-  constexpr size_t kLongest = 256;
-  const std::string_view window = text.substr(0, at + kLongest);
-  tag.closes = models::ByteAt(text, at + 1) == '/';
-  const size_t name = at + (tag.closes ? 2 : 1);
-  size_t end = name;
-  while (end < window.size() && models::IsAsciiAlnum(window[end])) ++end;
-  if (end == name || !models::IsAsciiLetter(window[name])) return false;
-  tag.name = "[" + models::AsciiLower(window.substr(name, end - name));
-  tag.untranslated = tag.name == "[code" || tag.name == "[img";
-  if (models::ByteAt(window, end) == '=' && !tag.closes)
-    end = std::min(window.find_first_of("]\n", end), window.size());
-  tag.end = end + 1;
-  return models::ByteAt(window, end) == ']';
-}
-
-// Returns the end of a comment or a declaration: <!-- note -->, <!DOCTYPE html>; `at` if there is
-// none.
-size_t CommentEnd(std::string_view text, size_t at) {
-  constexpr size_t kLongest = 1024;
-  const bool is_comment = text.substr(at).starts_with("<!--");
-  if (!is_comment && !text.substr(at).starts_with("<!DOCTYPE")) return at;
-  const std::string_view closing = is_comment ? "-->" : ">";
-  const size_t close = text.substr(0, at + kLongest).find(closing, at);
-  return close == std::string_view::npos ? at : close + closing.size();
-}
-
-std::vector<PlainTag> FindTags(std::string_view text) {
-  constexpr std::string_view kSigns = "<`[";
-  std::vector<PlainTag> found;
-  std::vector<size_t> open;
-  HtmlTagReader reader(text);
-  for (size_t at = text.find_first_of(kSigns); at != std::string_view::npos;) {
-    if (text[at] == '`') {
-      const size_t end = CodeEnd(text, at);
-      at = text.find_first_of(kSigns, end > at ? end : text.find_first_not_of('`', at));
-      continue;
-    }
-    PlainTag tag{at, {}};
-    if (const size_t comment = CommentEnd(text, at); comment > at) {
-      tag.tag.end = comment;
-      tag.paired = tag.untranslated = true;
-      found.push_back(std::move(tag));
-      at = text.find_first_of(kSigns, comment);
-      continue;
-    }
-    // <<name>>, [[name]], %<name>s
-    const bool is_doubled =
-        models::ByteAt(text, at + 1) == text[at] || (at > 0 && text[at - 1] == '%');
-    if (is_doubled ||
-        !(text[at] == '[' ? ReadForumTag(text, at, tag.tag) : reader.Read(at, tag.tag))) {
-      at = text.find_first_of(kSigns, at + (is_doubled ? 2 : 1));
-      continue;
-    }
-    if (!tag.tag.closes && !tag.tag.is_empty) {
-      open.push_back(found.size());
-    } else if (tag.tag.closes) {
-      const size_t deepest = open.size() - std::min(open.size(), kMaxOpenTags);
-      for (size_t i = open.size(); i-- > deepest;) {
-        if (found[open[i]].tag.name != tag.tag.name) continue;
-        tag.paired = found[open[i]].paired = true;
-        if (found[open[i]].tag.untranslated) {
-          found[open[i]].untranslated = true;
-          found[open[i]].tag.end = tag.tag.end;
-          found.resize(open[i] + 1);
-        }
-        open.resize(i);
-        break;
-      }
-    }
-    at = text.find_first_of(kSigns, tag.tag.end);
-    const bool within = !found.empty() && found.back().tag.end == tag.tag.end;
-    if (!within) found.push_back(std::move(tag));
-  }
-  // Without its counterpart it is a placeholder or a remark in brackets.
-  std::erase_if(found,
-                [text](const PlainTag& tag) { return text[tag.begin] == '[' && !tag.paired; });
-  return found;
-}
 
 class PlainReader {
  public:
@@ -164,15 +64,23 @@ class PlainReader {
   void Read(std::string_view text, bool counts) {
     size_t at = 0;
     for (const PlainMessage& message : FindMessages(text)) {
-      Tagged(text.substr(at, message.begin - at), counts);
+      Tagged(text.substr(at, message.line_begin - at), counts);
+      // Each branch takes the words around the message in.
+      const std::string_view before =
+          text.substr(message.line_begin, message.begin - message.line_begin);
+      const std::string_view behind = text.substr(message.end, message.line_end - message.end);
       at = message.begin;
       for (const PlainMessage::Branch& branch : message.branches) {
+        const std::string_view words = text.substr(branch.begin, branch.end - branch.begin);
         out_.Divide(text.substr(at, branch.begin - at));
-        Read(text.substr(branch.begin, branch.end - branch.begin), message.counts);
+        if (before.empty() && behind.empty())
+          Read(words, message.counts);
+        else
+          Tagged(StrCat(before, words, behind), message.counts);
         at = branch.end;
       }
       out_.Divide(text.substr(at, message.end - at));
-      at = message.end;
+      at = message.line_end;
     }
     Tagged(text.substr(at), counts);
   }
@@ -193,7 +101,7 @@ class PlainReader {
         // A tag without a counterpart is a placeholder unless it reads like "if a <b and c> d".
         const bool remark = begin == found.begin && markup.find(' ') != std::string_view::npos &&
                             markup.find('=') == std::string_view::npos && !found.tag.is_empty &&
-                            !IsName(text, found.begin, found.tag.end) &&
+                            !IsPlaceholderName(text, found.begin, found.tag.end) &&
                             markup.find(" extends ") == std::string_view::npos;
         remark ? out_.Text(markup) : out_.Keep(markup);
       } else if (found.tag.closes) {
@@ -203,47 +111,6 @@ class PlainReader {
       }
     }
     Text(text.substr(at), counts);
-  }
-
-  // Returns true for the name of what is to stand there, in brackets that touch no word: <First
-  // Name>, <file name>.
-  static bool IsName(std::string_view text, size_t begin, size_t end) {
-    constexpr size_t kMostSpaces = 2;
-    constexpr size_t kFewestLetters = 2;  // the letters of each word
-    constexpr std::string_view kJoints = " and or e ou ";
-    const std::string_view words = text.substr(begin + 1, end - begin - 2);
-    const bool touches =
-        (begin > 0 && models::IsWordCharacter(models::DecodeBefore(text, begin).value)) ||
-        models::IsWordCharacter(models::DecodeAt(text, end).value);
-    if (touches || static_cast<size_t>(std::ranges::count(words, ' ')) > kMostSpaces) return false;
-    for (size_t at = 0; at <= words.size();) {
-      const size_t next = std::min(words.find(' ', at), words.size());
-      const std::string_view word = words.substr(at, next - at);
-      if (word.size() < kFewestLetters || !std::ranges::all_of(word, models::IsAsciiLetter) ||
-          kJoints.find(" " + std::string(word) + " ") != std::string_view::npos)
-        return false;
-      at = next + 1;
-    }
-    return true;
-  }
-
-  // Returns where the name of a type before its parameters begins, but no place before `limit`:
-  // List<String>. Elsewhere returns where the tag begins.
-  static size_t TypeBegin(std::string_view text, size_t limit, const PlainTag& found) {
-    constexpr size_t kLongest = 64;
-    const auto is_name = [text](size_t at) {
-      return models::IsAsciiAlnum(text[at]) || text[at] == '_' || text[at] == ':';
-    };
-    const std::string_view name = text.substr(found.begin + 1, found.tag.name.size());
-    constexpr std::array<std::string_view, 8> kSmallTypes = {"any", "bool",   "boolean", "char",
-                                                             "int", "number", "string",  "void"};
-    const bool is_type = std::ranges::find(kSmallTypes, name) != kSmallTypes.end() ||
-                         (models::IsAsciiUpper(name.front()) &&
-                          (name.size() == 1 || !std::ranges::all_of(name, models::IsAsciiUpper)));
-    if (found.tag.closes || found.tag.is_empty || !is_type) return found.begin;
-    size_t begin = found.begin;
-    while (begin > limit && is_name(begin - 1) && found.begin - begin < kLongest) --begin;
-    return begin;
   }
 
   // Reads text without tags.
@@ -442,7 +309,8 @@ class PlainReader {
       return models::IsWordCharacter(models::DecodeAt(text, place).value);
     };
     // ***NAME*** within a sentence is a placeholder.
-    const size_t name_end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", end);
+    size_t name_end = end;
+    while (models::IsNameByte(models::ByteAt(text, name_end))) ++name_end;
     if (mark == "***" && models::ByteAt(text, name_end) == '*' &&
         (at > 0 || text.size() > name_end + mark.size()))
       return at;

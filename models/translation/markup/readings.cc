@@ -1,206 +1,269 @@
 #include "models/translation/markup/readings.h"
 
 #include <algorithm>
-#include <array>
+#include <bitset>
 #include <cstddef>
-#include <string>
 #include <utility>
+#include <vector>
 
+#include "models/core/embedded_table.h"
+#include "models/core/strings.h"
 #include "models/text/ascii.h"
 #include "models/text/unicode.h"
+#include "models/translation/markup/capitals.h"
+#include "models/translation/markup/readings_text.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
 
-// Lets a model that writes times with colons read them so: 10h30.
-void ReadHours(MarkedText& marked, std::string_view language, std::string_view target_language) {
-  constexpr size_t kMinutes = 2;  // digits
-  constexpr std::string_view kWithHours = " pt fr gl ca ";
-  const auto has_hours = [kWithHours](std::string_view tag) {
-    return kWithHours.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
-           std::string_view::npos;
-  };
-  if (target_language.empty() || !has_hours(language) || has_hours(target_language)) return;
-  const std::string_view text = marked.text;
-  for (size_t at = text.find('h', 1); at < text.size(); at = text.find('h', at + 1)) {
-    const size_t end = models::DigitsEnd(text, at + 1);
-    size_t begin = at;
-    while (begin > 0 && models::IsAsciiDigit(text[begin - 1])) --begin;
-    const bool is_time =
-        begin < at && at - begin <= kMinutes && end == at + 1 + kMinutes &&
-        !models::IsWordCharacter(models::DecodeAt(text, end).value) &&
-        (begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value));
-    const bool has_event = std::ranges::binary_search(marked.events, at, {}, &MarkEvent::at);
-    if (!is_time || has_event) continue;
-    auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
-    // It may have been taken for a code.
-    if (kept != marked.kept.end() && kept->begin == begin && kept->end == end && !kept->reads)
-      kept = marked.kept.erase(kept);
-    const bool is_free = (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
-                         (kept == marked.kept.end() || kept->begin >= end);
-    if (is_free) marked.kept.insert(kept, {at, at + 1, "h", ":", /*returns=*/false});
+constexpr size_t kFieldsOfReading =
+    3;                       // the text or pattern, the languages, the translation or reading
+constexpr char kSlot = '@';  // stands for a number or a kept span
+using ReadingRow = models::TableRow<kFieldsOfReading>;
+
+// Returns the end of a number with the signs between its digits: 10, 2.0.1, 9:30; `at` if none
+// begins there.
+size_t NumberEnd(std::string_view text, size_t at) {
+  constexpr std::string_view kJoints = ".,:";
+  size_t end = models::DigitsEnd(text, at);
+  while (end > at && kJoints.find(models::ByteAt(text, end)) != std::string_view::npos &&
+         models::DigitsEnd(text, end + 1) > end + 1)
+    end = models::DigitsEnd(text, end + 1);
+  return end;
+}
+
+// Returns an item of a list between separators; the last one if there are fewer.
+std::string_view ItemAt(std::string_view list, char separator, size_t index) {
+  for (size_t end = list.find(separator); index > 0 && end != std::string_view::npos; --index) {
+    list.remove_prefix(end + 1);
+    end = list.find(separator);
   }
+  return list.substr(0, list.find(separator));
 }
 
-// Lets a model read a part of a text as other words, unless a mark or a kept span is there.
-void ReadAs(size_t begin, size_t end, std::string_view reads, MarkedText& marked) {
-  const auto event = std::ranges::upper_bound(marked.events, begin, {}, &MarkEvent::at);
-  const auto kept = std::ranges::lower_bound(marked.kept, begin, {}, &KeptSpan::begin);
-  if ((event == marked.events.end() || event->at > end) &&
-      (kept == marked.kept.begin() || (kept - 1)->end <= begin) &&
-      (kept == marked.kept.end() || kept->begin >= end))
-    marked.kept.insert(kept, {begin, end, Written(marked, begin, end), reads, /*returns=*/false});
+bool NamesLanguage(std::string_view tags, const std::string& tag) {
+  return StrCat(" ", tags, " ").find(StrCat(" ", tag, " ")) != std::string::npos;
 }
 
-// Lets a model that takes the sign of a number for a word read it as one: nº 5, n.º 5, Nº de série.
-void ReadNumberSigns(MarkedText& marked, std::string_view language,
-                     std::string_view target_language) {
-  constexpr std::string_view kSign = "º";
-  constexpr std::string_view kWithSign = " ca es fr gl it pt ";
-  const auto has_sign = [kWithSign](std::string_view tag) {
-    return kWithSign.find(" " + models::AsciiLower(tag.substr(0, tag.find('-'))) + " ") !=
-           std::string_view::npos;
-  };
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt" ||
-      target_language.empty() || has_sign(target_language))
-    return;
-  const std::string_view text = marked.text;
-  for (size_t at = text.find(kSign); at < text.size(); at = text.find(kSign, at + 1)) {
-    size_t begin = at > 0 && text[at - 1] == '.' ? at - 1 : at;
-    if (begin == 0 || (text[begin - 1] != 'n' && text[begin - 1] != 'N')) continue;
-    --begin;
-    const size_t end = at + kSign.size();
-    const bool joined = models::IsAsciiDigit(models::ByteAt(text, end));
-    const bool before_number =
-        joined || (models::ByteAt(text, end) == ' ' &&
-                   (models::IsAsciiDigit(models::ByteAt(text, end + 1)) ||
-                    text.substr(end).starts_with(" de ") || text.substr(end).starts_with(" do ")));
-    const bool begins =
-        begin == 0 || !models::IsWordCharacter(models::DecodeBefore(text, begin).value);
-    if (!before_number || !begins) continue;
-    ReadAs(begin, end,
-           text[begin] == 'N' ? (joined ? "Número " : "Número") : (joined ? "número " : "número"),
-           marked);
+// A row with brackets.
+struct ReadingPattern {
+  std::string text;
+  std::string reads;
+  std::string_view sources;  // languages
+  std::string_view others;   // the languages of targets that need no reading
+  bool any_target = true;
+  std::bitset<256> beginnings;  // the bytes that its matches begin with
+
+  bool IsFor(const std::string& source, const std::string& target) const {
+    return NamesLanguage(sources, source) &&
+           (any_target || (!target.empty() && !NamesLanguage(others, target)));
   }
+};
+
+bool IsWordBoundary(std::string_view text, size_t at) {
+  return at == 0 || !models::IsWordCharacter(models::DecodeBefore(text, at).value) ||
+         !models::IsWordCharacter(models::DecodeAt(text, at).value);
 }
 
-// Lets a model read a word of messages that it otherwise takes for those of websites: "O jogo não
-// foi encontrado" and "Usuário não encontrado" became "The page you requested was not found".
-void ReadMessages(MarkedText& marked, std::string_view language) {
-  constexpr std::string_view kFound = "encontrad";
-  constexpr std::string_view kMarks = ".!:;,";
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
-  const std::string_view text = marked.text;
-  if (text.find("ágin") != std::string_view::npos) return;
-  for (size_t at = text.find(kFound); at < text.size(); at = text.find(kFound, at + 1)) {
-    const std::string_view before = text.substr(0, at);
-    const size_t end = at + kFound.size();
-    const bool is_plural = models::ByteAt(text, end + 1) == 's';
-    const size_t behind = models::LettersEnd(text, end);
-    const bool ends = behind == text.size() || kMarks.find(text[behind]) != kMarks.npos;
-    if (before.ends_with("não foi ") || before.ends_with("não foram ") ||
-        before.find("enhum") != std::string_view::npos)
-      ReadAs(at, end, "achad", marked);
-    else if (before.ends_with(" não ") && ends)
-      ReadAs(at, end, is_plural ? "foram achad" : "foi achad", marked);
-  }
-}
-
-// Lets a model read a unit of time as a word where it takes the letters for none: "in 30 s", "há 2
-// h", which became "there 2 h".
-void ReadUnitsOfTime(MarkedText& marked, std::string_view language) {
-  struct Unit {
-    std::string_view language;
-    std::string_view written;
+// The match of a pattern, as the comment of the table describes it, at a place of a text.
+class PatternMatch {
+ public:
+  struct Part {
+    size_t begin = 0;
+    size_t end = 0;
     std::string_view reads;
-    std::string_view behind;  // stands before the number
   };
-  constexpr std::array<Unit, 5> kUnits = {{{"en", "s", "seconds", ""},
-                                           {"pt", "s", "segundos", ""},
-                                           {"pt", "seg", "segundos", "há "},
-                                           {"pt", "min", "minutos", "há "},
-                                           {"pt", "h", "horas", "há "}}};
-  const std::string tag = models::AsciiLower(language.substr(0, language.find('-')));
-  const std::string_view text = marked.text;
-  for (size_t at = 0; at < text.size(); ++at) {
-    const size_t digits = models::DigitsEnd(text, at);
-    if (digits == at) continue;
-    const size_t end = models::LettersEnd(text, digits + 1);
-    for (const Unit& unit : kUnits) {
-      if (tag == unit.language && models::ByteAt(text, digits) == ' ' &&
-          text.substr(digits + 1, end - digits - 1) == unit.written &&
-          text.substr(0, at).ends_with(unit.behind) &&
-          !models::IsWordCharacter(models::DecodeAt(text, end).value))
-        ReadAs(digits + 1, end, unit.reads, marked);
+
+  // The text and the pattern must outlive it.
+  PatternMatch(std::string_view text, const ReadingPattern& pattern, size_t at)
+      : text_(text), reads_(pattern.reads), begin_(at) {
+    if (!Fits(pattern.text, at)) parts_.clear();
+  }
+  size_t begin() const { return begin_; }
+  size_t end() const { return end_; }
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  bool Fits(std::string_view pattern, size_t at) {
+    constexpr size_t kLongestGap = 64;
+    constexpr std::string_view kMarks = ".!:;,";
+    end_ = at;
+    if (pattern.empty()) return IsWordBoundary(text_, at);
+    const std::string_view rest = pattern.substr(1);
+    const char c = models::ByteAt(text_, at);
+    switch (pattern.front()) {
+      case '*':
+        return true;
+      case '^':
+        return at == 0 && Fits(rest, at);
+      case '$':
+        return c == '\0' || kMarks.find(c) != std::string_view::npos;
+      case '#':
+        return models::IsAsciiDigit(c) && Fits(rest, at + 1);
+      case kSlot:
+        return models::IsAsciiDigit(c) && Fits(rest, NumberEnd(text_, at));
+      case '~':
+        for (size_t end = at; end <= std::min(text_.size(), at + kLongestGap); ++end) {
+          if (Fits(rest, end)) return true;
+        }
+        return false;
+      case '(':
+        return FitsAny(rest.substr(0, rest.find(')')), rest.substr(rest.find(')') + 1), at, false);
+      case '[':
+        return FitsAny(rest.substr(0, rest.find(']')), rest.substr(rest.find(']') + 1), at, true);
+      default:
+        return c == pattern.front() && Fits(rest, at + 1);
     }
-    at = digits;
+  }
+
+  // Returns true if one of some alternatives and what follows them fit.
+  bool FitsAny(std::string_view all, std::string_view rest, size_t at, bool is_read) {
+    const auto count = static_cast<size_t>(std::ranges::count(all, '|')) + 1;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string_view one = ItemAt(all, '|', i);
+      if (!text_.substr(at).starts_with(one)) continue;
+      if (is_read)
+        parts_.push_back({at, at + one.size(), ItemAt(ItemAt(reads_, ';', parts_.size()), '|', i)});
+      if (Fits(rest, at + one.size())) return true;
+      if (is_read) parts_.pop_back();
+    }
+    return false;
+  }
+
+  std::string_view text_;
+  std::string_view reads_;
+  size_t begin_;
+  size_t end_ = 0;
+  std::vector<Part> parts_;
+};
+
+// Lets a model read parts of a text as other words, unless a mark or a kept span is there. A kept
+// span of just the match was taken for a code.
+void ReadAs(const PatternMatch& match, MarkedText& marked) {
+  for (const PatternMatch::Part& part : match.parts()) {
+    const auto event = std::ranges::upper_bound(marked.events, part.begin, {}, &MarkEvent::at);
+    if (event != marked.events.end() && event->at <= part.end) continue;
+    auto kept = std::ranges::lower_bound(marked.kept, match.begin(), {}, &KeptSpan::begin);
+    if (kept != marked.kept.end() && kept->begin == match.begin() && kept->end == match.end() &&
+        !kept->reads)
+      marked.kept.erase(kept);
+    kept = std::ranges::lower_bound(marked.kept, part.begin, {}, &KeptSpan::begin);
+    if ((kept == marked.kept.begin() || (kept - 1)->end <= part.begin) &&
+        (kept == marked.kept.end() || kept->begin >= part.end))
+      marked.kept.insert(kept, {part.begin, part.end, Written(marked, part.begin, part.end),
+                                part.reads, /*returns=*/false});
   }
 }
 
-// Lets a model read a prohibition as a sentence, of which it does not lose the first word as it
-// does of "PROIBIDO FUMAR".
-void ReadProhibition(MarkedText& marked, std::string_view language) {
-  using Words = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Words, 4> kProhibitions = {{{"Proibido ", "É proibido "},
-                                                   {"Proibida ", "É proibida "},
-                                                   {"PROIBIDO ", "É PROIBIDO "},
-                                                   {"PROIBIDA ", "É PROIBIDA "}}};
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
-  for (const auto& [written, reads] : kProhibitions) {
-    if (marked.text.starts_with(written)) ReadAs(0, written.size(), reads, marked);
+// Returns the bytes that the matches of a pattern begin with.
+std::bitset<256> BeginningsOf(std::string_view pattern) {
+  constexpr std::string_view kDigits = "0123456789";
+  std::bitset<256> all;
+  const auto add = [&all](char c) { all.set(static_cast<unsigned char>(c)); };
+  if (pattern.front() == '^') pattern.remove_prefix(1);
+  if (pattern.front() == kSlot || pattern.front() == '#') {
+    std::ranges::for_each(kDigits, add);
+  } else if (pattern.front() == '(' || pattern.front() == '[') {
+    const std::string_view items = pattern.substr(1, pattern.find_first_of(")]") - 1);
+    for (size_t at = 0; at < items.size(); at = std::min(items.find('|', at), items.size() - 1) + 1)
+      add(items[at]);
+  } else {
+    add(pattern.front());
   }
+  return all;
 }
 
-// Lets a model read short names of days as whole ones: "de seg. a sex."
-void ReadDays(MarkedText& marked, std::string_view language) {
-  using Day = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Day, 6> kDays = {{{"seg", "segunda"},
-                                         {"ter", "terça"},
-                                         {"qua", "quarta"},
-                                         {"qui", "quinta"},
-                                         {"sex", "sexta"},
-                                         {"sáb", "sábado"}}};
-  constexpr std::array<std::string_view, 3> kJoints = {" a ", " à ", " e "};
-  if (models::AsciiLower(language.substr(0, language.find('-'))) != "pt") return;
-  const std::string_view text = marked.text;
-  // Reads a day at a place, with its stop; returns its end.
-  const auto read_day = [&](size_t at, std::string_view& reads) {
-    for (const auto& [written, day] : kDays) {
-      const size_t end = at + written.size();
-      if (!text.substr(at).starts_with(written) ||
-          models::IsLetter(models::DecodeAt(text, end).value))
-        continue;
-      reads = day;
-      return end + (models::ByteAt(text, end) == '.' && end + 1 < text.size() ? 1 : 0);
+// Returns the rows with brackets, with the lists that they name. They are never destroyed, because
+// texts refer to them.
+const std::vector<ReadingPattern>& Patterns() {
+  static const auto& patterns = *new std::vector<ReadingPattern>([] {
+    std::vector<ReadingPattern> found;
+    std::vector<ReadingRow> lists;
+    for (const ReadingRow& row : models::ReadTable<kFieldsOfReading>(kReadingsText)) {
+      if (row[1].empty()) lists.push_back(row);
+      if (row[1].empty() || row[1].find('-') != std::string_view::npos) continue;
+      ReadingPattern pattern;
+      pattern.text = row[0];
+      pattern.reads = row[2];
+      for (const auto& [name, none, list] : lists) {
+        for (std::string* text : {&pattern.text, &pattern.reads}) {
+          for (size_t at = text->find(name); at != std::string::npos; at = text->find(name, at))
+            text->replace(at, name.size(), list);
+        }
+      }
+      pattern.sources = ItemAt(row[1], '!', 0);
+      pattern.others = ItemAt(row[1], '!', 1);
+      pattern.any_target = pattern.sources.size() == row[1].size();
+      pattern.beginnings = BeginningsOf(pattern.text);
+      found.push_back(std::move(pattern));
     }
-    return at;
-  };
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (at > 0 && models::IsLetter(models::DecodeBefore(text, at).value)) continue;
-    std::string_view first;
-    std::string_view last;
-    const size_t first_end = read_day(at, first);
-    if (first_end == at) continue;
-    for (const std::string_view joint : kJoints) {
-      const size_t second = first_end + joint.size();
-      if (!text.substr(first_end).starts_with(joint)) continue;
-      const size_t second_end = read_day(second, last);
-      if (second_end == second) continue;
-      ReadAs(at, first_end, first, marked);
-      ReadAs(second, second_end, last, marked);
-    }
+    return found;
+  }());
+  return patterns;
+}
+
+std::string_view PhraseOf(const std::string& small, bool has_capital, std::string_view direction) {
+  static const auto& table = *new models::WordTable<kFieldsOfReading>(kReadingsText);
+  for (const auto& [text, languages, translation] : table.FindAll(small)) {
+    const bool is_of_interfaces = models::IsUpper(models::DecodeAt(translation, 0).value);
+    if (languages == direction && (!is_of_interfaces || has_capital)) return translation;
   }
+  return {};
 }
 
 }  // namespace
 
 void PutReadings(MarkedText& marked, std::string_view language, std::string_view target_language) {
-  ReadHours(marked, language, target_language);
-  ReadNumberSigns(marked, language, target_language);
-  ReadMessages(marked, language);
-  ReadUnitsOfTime(marked, language);
-  ReadProhibition(marked, language);
-  ReadDays(marked, language);
+  const std::string source = PrimarySubtag(language);
+  const std::string target = PrimarySubtag(target_language);
+  std::vector<const ReadingPattern*> patterns;
+  for (const ReadingPattern& pattern : Patterns()) {
+    if (pattern.IsFor(source, target)) patterns.push_back(&pattern);
+  }
+  for (size_t at = 0; at < marked.text.size() && !patterns.empty(); ++at) {
+    for (const ReadingPattern* const pattern : patterns) {
+      if (pattern->beginnings[static_cast<unsigned char>(marked.text[at])] &&
+          IsWordBoundary(marked.text, at))
+        ReadAs(PatternMatch(marked.text, *pattern, at), marked);
+    }
+  }
+}
+
+std::string_view WithoutEndMarks(std::string_view text) {
+  constexpr std::string_view kMarks = ".!?:";
+  return text.substr(0, text.find_last_not_of(kMarks) + 1);
+}
+
+std::string InterfacePhrase(const MarkedText& source, std::string_view source_language,
+                            std::string_view target_language) {
+  constexpr size_t kLongest = 64;  // bytes
+  const std::string_view text = WithoutEndMarks(source.text);
+  if (text.size() > kLongest || !source.events.empty() || !source.spellings.empty()) return {};
+  std::string phrase;
+  std::vector<std::string_view> slots;
+  auto kept = source.kept.begin();
+  for (size_t at = 0; at < text.size();) {
+    const bool is_kept = kept != source.kept.end() && kept->begin == at;
+    if (is_kept && kept->reads) return {};
+    const size_t end = is_kept ? (kept++)->end : NumberEnd(text, at);
+    if (end == at) {
+      phrase += text[at++];
+      continue;
+    }
+    slots.push_back(text.substr(at, end - at));
+    phrase += kSlot;
+    at = end;
+  }
+  const std::string direction =
+      StrCat(PrimarySubtag(source_language), "-", PrimarySubtag(target_language));
+  const std::string_view known =
+      PhraseOf(LowerText(phrase), models::IsUpper(models::DecodeAt(phrase, 0).value), direction);
+  if (static_cast<size_t>(std::ranges::count(known, kSlot)) != slots.size()) return {};
+  std::string translation;
+  auto slot = slots.begin();
+  for (const char c : known) c == kSlot ? translation += * slot++ : translation += c;
+  return translation;
 }
 
 }  // namespace millrace::translation

@@ -9,6 +9,7 @@
 #include "models/translation/markup/html_entities.h"
 #include "models/translation/markup/mark_placer.h"
 #include "models/translation/markup/mark_tree.h"
+#include "models/translation/markup/money_signs.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/respelled.h"
 #include "models/translation/markup/speller.h"

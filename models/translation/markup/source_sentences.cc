@@ -22,6 +22,7 @@
 #include "models/translation/markup/stand_ins.h"
 #include "models/translation/markup/unknown_text.h"
 #include "models/translation/markup/wide_space.h"
+#include "models/translation/markup/word_lists.h"
 #include "models/translation/markup/wrapping.h"
 
 namespace millrace::translation {
@@ -52,9 +53,7 @@ bool IsPluralOfArticle(std::string_view text, size_t begin, size_t end, std::str
   return begin - word <= kLongestArticle;
 }
 
-bool IsWrittenInAscii(std::string_view language) {
-  return models::AsciiLower(language.substr(0, language.find('-'))) == "en";
-}
+bool IsWrittenInAscii(std::string_view language) { return PrimarySubtag(language) == "en"; }
 
 // Adds protected spans to those that the reader keeps. A span that crosses one of these, or has a
 // mark inside, is not added.
@@ -88,8 +87,10 @@ void KeepProtected(MarkedText& marked, const models::TermIndex& terms, bool brac
 // Returns true if there is anything to translate: words besides kept spans and numbers.
 bool HasWords(const MarkedText& marked) {
   std::string text = marked.text;
-  for (const KeptSpan& kept : marked.kept)
+  for (const KeptSpan& kept : marked.kept) {
+    if (kept.reads && !kept.returns) continue;
     std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(kept.begin), kept.end - kept.begin, ' ');
+  }
   bool has_letter = false;
   for (size_t at = 0; at < text.size() && !has_letter;) {
     const models::CodePoint c = models::DecodeAt(text, at);
@@ -154,6 +155,8 @@ SourceSentence MakeSentence(MarkedText marked, std::string behind) {
   SourceSentence sentence;
   SetEllipsisAside(marked, behind);
   sentence.has_words = HasWords(marked);
+  const auto is_read = [](const KeptSpan& kept) { return kept.reads && !kept.returns; };
+  if (std::ranges::any_of(marked.kept, is_read)) sentence.written = Untouched(marked);
   if (!marked.kept.empty()) PutStandIns(marked);
   MarkWideSpaces(marked);
   sentence.is_bare = marked.events.empty() && marked.kept.empty() && marked.spellings.empty() &&
@@ -333,6 +336,14 @@ void CutBlock(MarkedBlock block, const Reading& reading, std::vector<SourceSente
 
 }  // namespace
 
+MarkedText CopyOf(const SourceSentence& sentence) {
+  // The reading of a number alone is how the target language writes it.
+  if (sentence.written.empty() || !sentence.has_words) return sentence.marked;
+  return {.text = sentence.written,
+          .kept = {{0, sentence.written.size(), sentence.written}},
+          .is_html = sentence.marked.is_html};
+}
+
 SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   const MarkedText& marked = sentence.marked;
   const auto divided = std::ranges::find_if(marked.kept, [bytes](const KeptSpan& kept) {
@@ -353,6 +364,7 @@ SourceSentence TakeFront(SourceSentence& sentence, size_t bytes) {
   front.marked = cutter.Take(bytes);
   front.has_words = HasWords(front.marked);
   front.behind = Untouched(cutter.TakeSpace(next));
+  sentence.written.clear();
   sentence.marked = cutter.Take(marked.text.size());
   sentence.has_words = HasWords(sentence.marked);
   return front;

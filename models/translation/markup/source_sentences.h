@@ -16,6 +16,8 @@ namespace millrace::translation {
 struct SourceSentence {
   MarkedText marked;
   std::string behind;  // the text up to the next sentence, which is not translated
+  // The source of a sentence of which a model reads a part as other words, else empty.
+  std::string written;
   // True if Restore has nothing to do, so that the translation can be sent word by word.
   bool is_plain = true;
   // True if it has no marks and no spans that are kept, so that it may be read in other words.
@@ -31,6 +33,9 @@ struct TranslatedSentence final : models::PivotSentence {
   const MarkedText marked;
   const std::string behind;  // as SourceSentence::behind
 };
+
+// Returns what stands for a sentence that is not translated.
+MarkedText CopyOf(const SourceSentence& sentence);
 
 // Takes the first `bytes` bytes and the white space after them off a sentence. Takes a few bytes
 // more or fewer where a stand-in would be divided.

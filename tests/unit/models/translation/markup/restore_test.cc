@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/translation/markup/money_signs.h"
 #include "models/translation/markup/number_repair.h"
 #include "models/translation/markup/source_sentences.h"
 #include "tests/unit/models/translation/markup/hand_translation.h"
