@@ -11,11 +11,9 @@ constexpr size_t kMaxMessageBytes = 16 << 10;
 // Returns true if each word begins with a capital or a digit: Your Name.
 bool IsTitle(std::string_view words) {
   bool begins = true;
-  for (size_t at = 0; at < words.size();) {
-    const CodePoint c = DecodeAt(words, at);
-    if (begins && !IsUpper(c.value) && !IsDigit(c.value)) return false;
-    begins = c.value == ' ';
-    at += c.bytes;
+  for (const char32_t c : DecodeUtf8(words)) {
+    if (begins && !IsUpper(c) && !IsDigit(c)) return false;
+    begins = c == ' ';
   }
   return !words.empty() && !begins;
 }
@@ -179,7 +177,7 @@ size_t PlaceholderReader::Converted(size_t at) const {
              : 0;
 }
 
-// Reads a name in capitals between equal signs: #NAME#, --NAME--, ***NAME***.
+// Reads a name in capitals between equal signs: #NAME#, --NAME--; in any letters: ***name***.
 size_t PlaceholderReader::Signed(size_t at) const {
   constexpr size_t kEmphasis = 3;  // as many asterisks around one name are none in prose
   const char sign = text_[at];
@@ -188,11 +186,11 @@ size_t PlaceholderReader::Signed(size_t at) const {
       sign == '*' ? text_.find_first_not_of(sign, at) : at + (At(at + 1) == sign ? 2 : 1);
   if (sign == '*' && (begin == std::string_view::npos || begin - at != kEmphasis)) return 0;
   const size_t end =
-      RunEnd(begin, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c) || c == '_'; });
+      RunEnd(begin, [sign](char c) { return IsNameByte(c) && (sign == '*' || !IsAsciiLower(c)); });
   const std::string_view mark = text_.substr(at, begin - at);
   if ((sign == '-' || sign == '=') && mark.size() == 1) return 0;
   const size_t behind = end + mark.size();
-  return end > begin + 1 && IsAsciiUpper(text_[begin]) && text_.substr(end, mark.size()) == mark &&
+  return end > begin + 1 && IsAsciiLetter(text_[begin]) && text_.substr(end, mark.size()) == mark &&
                  At(behind) != sign && !IsNameByte(At(behind))
              ? behind
              : 0;

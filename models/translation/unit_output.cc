@@ -60,7 +60,7 @@ void Emit(const Participant& participant, TranslationUnit& unit, const Vocabular
   output.text_finished = unit.text_finished;
   std::string behind = BehindOf(unit, unit.translated.text);
   const bool is_copied = unit.copied;
-  MarkedText translated = std::move(is_copied ? unit.sentence.marked : unit.translated);
+  MarkedText translated = is_copied ? CopyOf(unit.sentence) : std::move(unit.translated);
   if (!unit.sentence.has_words) ConvertNumbers(translated, participant.plan->formats());
   output.text = Untouched(translated);
   if (!is_copied) {

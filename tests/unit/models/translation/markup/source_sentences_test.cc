@@ -56,17 +56,61 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("Nenhum usuário encontrado", "en"), "Nenhum usuário achado");
   EXPECT_EQ(reads("Não encontrado", "en"), "Não encontrado");
   EXPECT_EQ(reads("Página não encontrada", "en"), "Página não encontrada");
-  EXPECT_EQ(reads("O gato não encontrado dorme", "en"), "O gato não encontrado dorme");
+  EXPECT_EQ(reads("O gato não encontrado dorme", "en"), "O gato que não foi achado dorme");
+  EXPECT_EQ(reads("Item não encontrado na loja", "en"), "Item não encontrado na loja");
   EXPECT_EQ(reads("A página não foi encontrada", "en"), "A página não foi encontrada");
   EXPECT_EQ(reads("Atualizado há 2 h, há 5 min", "en"), "Atualizado há 2 horas, há 5 minutos");
   EXPECT_EQ(reads("PROIBIDO FUMAR AQUI", "en"), "É PROIBIDO FUMAR AQUI");
   EXPECT_EQ(reads("De seg. a sex., e sáb.", "en"), "De segunda a sexta, e sáb.");
+  EXPECT_EQ(reads("Seg-Sex 8h-18h", "en"), "Segunda a Sexta 8:00-18:00");
+  EXPECT_EQ(reads("SÁB – DOM", "en"), "SÁBADO a DOMINGO");
+  EXPECT_TRUE(ReadSentences("Seg-Sex", kText, "pt", {}).front().has_words);
+  EXPECT_FALSE(ReadSentences("10h30", kText, "pt", {}, KnowsAll, "en").front().has_words);
   EXPECT_EQ(reads("Vou ter a segurança", "en"), "Vou ter a segurança");
+  EXPECT_EQ(reads("E aí, pessoal, tudo certo?", "en"), "Oi, pessoal, tudo certo?");
+  EXPECT_EQ(reads("E aí, ele caiu.", "en"), "E aí, ele caiu.");
   EXPECT_EQ(reads("Tente em 30 s.", "en"), "Tente em 30 segundos.");
   EXPECT_EQ(reads("Há 2 hotéis, 5 h, 30 sóis", "en"), "Há 2 hotéis, 5 h, 30 sóis");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
   EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
   EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
+}
+
+TEST(ReadSentencesTest, EachBranchOfAMessageTakesTheSentenceAroundItIn) {
+  constexpr std::string_view kMessage =
+      "Hi.\n{name} has {n, plural, one {# old hat} other {# hats}} here. \nBye.";
+  EXPECT_EQ(Texts(kMessage, kText),
+            List({"Hi.", "X1 has X2 old hat here.", "X1 has X2 hats here.", "Bye."}));
+  EXPECT_EQ(Joined(kMessage, kText),
+            "Hi.\n{n, plural, one {{name} has # old hat here.} other {{name} has # hats here.}} "
+            "\nBye.");
+  constexpr std::string_view kMany =
+      "A {n, select, a {b} c {d} e {f} g {h} i {j} k {l} other {m}} b";
+  EXPECT_EQ(Joined(kMany, kText), kMany);
+}
+
+TEST(ReadSentencesTest, EnglishPhrasesAreReadInOtherWords) {
+  const auto reads = [](std::string_view text) {
+    return ReadSentences(text, models::TextFormat::kText, "en", {}, KnowsAll, "pt")
+        .front()
+        .marked.text;
+  };
+  EXPECT_EQ(reads("Open 9 a.m. to 5:30 p.m. on Sundays."), "Open 9am to 5:30pm on Sundays.");
+  EXPECT_EQ(reads("9 a.m. to 5 p.m."), "9am to 5pm.");
+  EXPECT_EQ(reads("The lamp went off and on."), "The lamp went out and came back.");
+  EXPECT_EQ(reads("It rained off and on all day."), "It rained from time to time all day.");
+  EXPECT_EQ(reads("Turn it off and on."), "Turn it off and on.");
+  EXPECT_EQ(reads("It is off and on the wall"), "It is off and on the wall");
+}
+
+TEST(ReadSentencesTest, ASentenceThatIsReadOtherwiseIsCopiedAsItIsWritten) {
+  for (const models::TextFormat format : {kText, models::TextFormat::kHtml}) {
+    const SourceSentence sentence =
+        ReadSentences("Proibido fumar &amp; beber", format, "pt", {}).front();
+    EXPECT_TRUE(sentence.marked.text.starts_with("É proibido fumar"));
+    EXPECT_EQ(Untouched(CopyOf(sentence)), "Proibido fumar &amp; beber");
+  }
+  EXPECT_EQ(Untouched(CopyOf(ReadSentences("Uma casa", kText, "pt", {}).front())), "Uma casa");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -116,6 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
              "A [b]very [i]old[/i][/b] car [sic] of [code]a b[/code].",
              {"A very old car X1 of X2."}},
         Case{kText, "Say <<name>> or <First Name>.", {"Say X1 or X2."}},
+        Case{kText, "Say ***name*** or ***NAME*** now.", {"Say X1 or X2 now."}},
         Case{kText, "The X1 is at {place}.", {"The X1 is at K1."}},
         Case{kText, "Click <0>here</0> or <1/> now.", {"Click here or X1 now."}},
         Case{kText,
@@ -159,7 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText,
              "{n, plural,\n  one {# file}\n  other {Some <b>files</b>}\n}",
              {"file", "Some files"}},
-        Case{kText, "You have {n, plural, one {# a} other {# b}} here", {"You have X1 here"}},
+        Case{kText,
+             "You have {n, plural, one {# a} other {# b}} and {m, plural, other {# c}}",
+             {"You have X1 and X2"}},
         Case{kText, "See :ref:`the guide <guide>` and ``a <b>``", {"See X1 and X2"}}));
 
 TEST(ReadSentencesTest, MarkupAroundASentenceIsSetAside) {
