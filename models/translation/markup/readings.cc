@@ -50,14 +50,13 @@ bool NamesLanguage(std::string_view tags, const std::string& tag) {
 struct ReadingPattern {
   std::string text;
   std::string reads;
-  std::string_view sources;  // languages
-  std::string_view others;   // the languages of targets that need no reading
-  bool any_target = true;
+  std::string_view sources;     // languages
+  std::string_view others;      // empty, or the languages of targets that need no reading
   std::bitset<256> beginnings;  // the bytes that its matches begin with
 
   bool IsFor(const std::string& source, const std::string& target) const {
     return NamesLanguage(sources, source) &&
-           (any_target || (!target.empty() && !NamesLanguage(others, target)));
+           (others.empty() || (!target.empty() && !NamesLanguage(others, target)));
   }
 };
 
@@ -193,8 +192,7 @@ const std::vector<ReadingPattern>& Patterns() {
         }
       }
       pattern.sources = ItemAt(row[1], '!', 0);
-      pattern.others = ItemAt(row[1], '!', 1);
-      pattern.any_target = pattern.sources.size() == row[1].size();
+      if (pattern.sources.size() < row[1].size()) pattern.others = ItemAt(row[1], '!', 1);
       pattern.beginnings = BeginningsOf(pattern.text);
       found.push_back(std::move(pattern));
     }

@@ -62,13 +62,14 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("Atualizado há 2 h, há 5 min", "en"), "Atualizado há 2 horas, há 5 minutos");
   EXPECT_EQ(reads("PROIBIDO FUMAR AQUI", "en"), "É PROIBIDO FUMAR AQUI");
   EXPECT_EQ(reads("De seg. a sex., e sáb.", "en"), "De segunda a sexta, e sáb.");
-  EXPECT_EQ(reads("Seg-Sex 8h-18h", "en"), "Segunda a Sexta 8:00-18:00");
+  EXPECT_EQ(reads("Seg-Sex 8h-18h", "en"), "Segunda a sexta 8:00-18:00");
   EXPECT_EQ(reads("SÁB – DOM", "en"), "SÁBADO a DOMINGO");
   EXPECT_TRUE(ReadSentences("Seg-Sex", kText, "pt", {}).front().has_words);
   EXPECT_FALSE(ReadSentences("10h30", kText, "pt", {}, KnowsAll, "en").front().has_words);
   EXPECT_EQ(reads("Vou ter a segurança", "en"), "Vou ter a segurança");
   EXPECT_EQ(reads("E aí, pessoal, tudo certo?", "en"), "Oi, pessoal, tudo certo?");
   EXPECT_EQ(reads("E aí, ele caiu.", "en"), "E aí, ele caiu.");
+  EXPECT_EQ(reads("Das 7h às 22h, dura 15h.", "en"), "Das 7h às 22:00, dura 15h.");
   EXPECT_EQ(reads("Tente em 30 s.", "en"), "Tente em 30 segundos.");
   EXPECT_EQ(reads("Há 2 hotéis, 5 h, 30 sóis", "en"), "Há 2 hotéis, 5 h, 30 sóis");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
@@ -95,8 +96,11 @@ TEST(ReadSentencesTest, EnglishPhrasesAreReadInOtherWords) {
         .front()
         .marked.text;
   };
-  EXPECT_EQ(reads("Open 9 a.m. to 5:30 p.m. on Sundays."), "Open 9am to 5:30pm on Sundays.");
-  EXPECT_EQ(reads("9 a.m. to 5 p.m."), "9am to 5pm.");
+  EXPECT_EQ(reads("Open 9 a.m. to 5:30 p.m. on Sundays."), "Open 9:00 to 17:30 on Sundays.");
+  EXPECT_EQ(reads("9 a.m. to 5 p.m."), "9:00 to 17:00.");
+  EXPECT_EQ(reads("12 pm to midnight, 11:05AM"), "12:00 to midnight, 11:05");
+  EXPECT_EQ(reads("At 12:30 a.m. she woke up"), "At 0:30 she woke up");
+  EXPECT_EQ(reads("At 5 p.m. he was 5:15 pmx"), "At 5 p.m. he was 5:15 pmx");
   EXPECT_EQ(reads("The lamp went off and on."), "The lamp went out and came back.");
   EXPECT_EQ(reads("It rained off and on all day."), "It rained from time to time all day.");
   EXPECT_EQ(reads("Turn it off and on."), "Turn it off and on.");
