@@ -7,23 +7,12 @@
 #include "models/text/trim.h"
 #include "models/text/unicode.h"
 #include "models/translation/markup/html_elements.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
 
 bool IsNameByte(char c) { return models::IsAsciiAlnum(c) || c == '-' || c == ':' || c == '_'; }
-
-bool HasWord(std::string_view words, std::string_view word) {
-  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    const bool begins =
-        at == 0 || models::kAsciiSpace.find(words[at - 1]) != std::string_view::npos;
-    const bool ends =
-        end == words.size() || models::kAsciiSpace.find(words[end]) != std::string_view::npos;
-    if (begins && ends) return true;
-  }
-  return false;
-}
 
 bool SaysUntranslated(std::string_view attribute, std::string_view value) {
   const std::string name = models::AsciiLower(attribute);

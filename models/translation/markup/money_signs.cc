@@ -44,10 +44,6 @@ std::vector<Amount> FindAmounts(std::string_view text) {
   return amounts;
 }
 
-std::string_view Currency(const Amount& amount) {
-  return amount.sign == "US$" ? std::string_view("$") : std::string_view(amount.sign);
-}
-
 }  // namespace
 
 std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_view target) {
@@ -61,7 +57,9 @@ std::vector<NumberRepair> RepairMoneySigns(std::string_view source, std::string_
     wanted_of[DigitsOf(In(source, amount.number))].push_back(&amount);
   for (const Amount& amount : got) got_of[DigitsOf(In(target, amount.number))].push_back(&amount);
   std::vector<NumberRepair> repairs;
-  const auto currency = [](const Amount* amount) { return Currency(*amount); };
+  const auto currency = [](const Amount* amount) {
+    return amount->sign == "US$" ? std::string_view("$") : std::string_view(amount->sign);
+  };
   for (const auto& [digits, amounts] : got_of) {
     const std::vector<const Amount*>& originals = wanted_of[digits];
     const bool all_same = std::ranges::is_permutation(amounts, originals, {}, currency, currency);

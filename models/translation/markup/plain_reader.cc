@@ -73,10 +73,8 @@ class PlainReader {
       for (const PlainMessage::Branch& branch : message.branches) {
         const std::string_view words = text.substr(branch.begin, branch.end - branch.begin);
         out_.Divide(text.substr(at, branch.begin - at));
-        if (before.empty() && behind.empty())
-          Read(words, message.counts);
-        else
-          Tagged(StrCat(before, words, behind), message.counts);
+        before.empty() && behind.empty() ? Read(words, message.counts)
+                                         : Tagged(StrCat(before, words, behind), message.counts);
         at = branch.end;
       }
       out_.Divide(text.substr(at, message.end - at));

@@ -42,10 +42,6 @@ std::string_view ItemAt(std::string_view list, char separator, size_t index) {
   return list.substr(0, list.find(separator));
 }
 
-bool NamesLanguage(std::string_view tags, const std::string& tag) {
-  return StrCat(" ", tags, " ").find(StrCat(" ", tag, " ")) != std::string::npos;
-}
-
 // A row with brackets.
 struct ReadingPattern {
   std::string text;
@@ -55,8 +51,8 @@ struct ReadingPattern {
   std::bitset<256> beginnings;  // the bytes that its matches begin with
 
   bool IsFor(const std::string& source, const std::string& target) const {
-    return NamesLanguage(sources, source) &&
-           (others.empty() || (!target.empty() && !NamesLanguage(others, target)));
+    return HasWord(sources, source) &&
+           (others.empty() || (!target.empty() && !HasWord(others, target)));
   }
 };
 
@@ -118,16 +114,18 @@ class PatternMatch {
 
   // Returns true if one of some alternatives and what follows them fit.
   bool FitsAny(std::string_view all, std::string_view rest, size_t at, bool is_read) {
-    const auto count = static_cast<size_t>(std::ranges::count(all, '|')) + 1;
-    for (size_t i = 0; i < count; ++i) {
-      const std::string_view one = ItemAt(all, '|', i);
-      if (!text_.substr(at).starts_with(one)) continue;
-      if (is_read)
-        parts_.push_back({at, at + one.size(), ItemAt(ItemAt(reads_, ';', parts_.size()), '|', i)});
-      if (Fits(rest, at + one.size())) return true;
-      if (is_read) parts_.pop_back();
+    for (size_t i = 0;; ++i) {
+      const std::string_view one = all.substr(0, all.find('|'));
+      if (text_.substr(at).starts_with(one)) {
+        if (is_read)
+          parts_.push_back(
+              {at, at + one.size(), ItemAt(ItemAt(reads_, ';', parts_.size()), '|', i)});
+        if (Fits(rest, at + one.size())) return true;
+        if (is_read) parts_.pop_back();
+      }
+      if (one.size() == all.size()) return false;
+      all.remove_prefix(one.size() + 1);
     }
-    return false;
   }
 
   std::string_view text_;
@@ -143,11 +141,10 @@ void ReadAs(const PatternMatch& match, MarkedText& marked) {
   for (const PatternMatch::Part& part : match.parts()) {
     const auto event = std::ranges::upper_bound(marked.events, part.begin, {}, &MarkEvent::at);
     if (event != marked.events.end() && event->at <= part.end) continue;
-    auto kept = std::ranges::lower_bound(marked.kept, match.begin(), {}, &KeptSpan::begin);
-    if (kept != marked.kept.end() && kept->begin == match.begin() && kept->end == match.end() &&
-        !kept->reads)
-      marked.kept.erase(kept);
-    kept = std::ranges::lower_bound(marked.kept, part.begin, {}, &KeptSpan::begin);
+    std::erase_if(marked.kept, [&match](const KeptSpan& kept) {
+      return kept.begin == match.begin() && kept.end == match.end() && !kept.reads;
+    });
+    const auto kept = std::ranges::lower_bound(marked.kept, part.begin, {}, &KeptSpan::begin);
     if ((kept == marked.kept.begin() || (kept - 1)->end <= part.begin) &&
         (kept == marked.kept.end() || kept->begin >= part.end))
       marked.kept.insert(kept, {part.begin, part.end, Written(marked, part.begin, part.end),
@@ -157,12 +154,11 @@ void ReadAs(const PatternMatch& match, MarkedText& marked) {
 
 // Returns the bytes that the matches of a pattern begin with.
 std::bitset<256> BeginningsOf(std::string_view pattern) {
-  constexpr std::string_view kDigits = "0123456789";
   std::bitset<256> all;
   const auto add = [&all](char c) { all.set(static_cast<unsigned char>(c)); };
   if (pattern.front() == '^') pattern.remove_prefix(1);
   if (pattern.front() == kSlot || pattern.front() == '#') {
-    std::ranges::for_each(kDigits, add);
+    std::ranges::for_each(std::string_view("0123456789"), add);
   } else if (pattern.front() == '(' || pattern.front() == '[') {
     const std::string_view items = pattern.substr(1, pattern.find_first_of(")]") - 1);
     for (size_t at = 0; at < items.size(); at = std::min(items.find('|', at), items.size() - 1) + 1)
@@ -220,6 +216,10 @@ void PutReadings(MarkedText& marked, std::string_view language, std::string_view
     if (pattern.IsFor(source, target)) patterns.push_back(&pattern);
   }
   for (size_t at = 0; at < marked.text.size() && !patterns.empty(); ++at) {
+    // Most characters are within a word.
+    if (at > 0 && models::IsAsciiAlnum(marked.text[at]) &&
+        models::IsAsciiAlnum(marked.text[at - 1]))
+      continue;
     for (const ReadingPattern* const pattern : patterns) {
       if (pattern->beginnings[static_cast<unsigned char>(marked.text[at])] &&
           IsWordBoundary(marked.text, at))

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "models/core/embedded_table.h"
-#include "models/core/strings.h"
 #include "models/text/ascii.h"
+#include "models/text/trim.h"
 #include "models/translation/markup/word_lists_text.h"
 
 namespace millrace::translation {
@@ -27,10 +27,20 @@ std::string PrimarySubtag(std::string_view language) {
 
 bool HasList(std::string_view list) { return FindList(list) != nullptr; }
 
+bool HasWord(std::string_view words, std::string_view word) {
+  if (word.empty()) return false;
+  for (size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || models::kAsciiSpace.find(words[at - 1]) != words.npos) &&
+        (end == words.size() || models::kAsciiSpace.find(words[end]) != words.npos))
+      return true;
+  }
+  return false;
+}
+
 bool IsListed(std::string_view list, std::string_view word) {
   const auto* const row = FindList(list);
-  return row != nullptr && !word.empty() &&
-         StrCat(" ", (*row)[1], " ").find(StrCat(" ", word, " ")) != std::string::npos;
+  return row != nullptr && HasWord((*row)[1], word);
 }
 
 }  // namespace millrace::translation

@@ -11,5 +11,7 @@ namespace millrace::translation {
 std::string PrimarySubtag(std::string_view language);
 bool HasList(std::string_view list);
 bool IsListed(std::string_view list, std::string_view word);
+// The same for words with white space between them.
+bool HasWord(std::string_view words, std::string_view word);
 
 }  // namespace millrace::translation
