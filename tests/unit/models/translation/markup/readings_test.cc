@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/translation/markup/word_lists.h"
+
 namespace millrace::translation {
 namespace {
 
@@ -28,6 +30,15 @@ TEST(InterfacePhraseTest, WordsOfOtherTextsAndLanguagesAreNotKnown) {
   EXPECT_EQ(InterfacePhrase({.text = "Dismiss"}, "en", "fr"), "");
   EXPECT_EQ(InterfacePhrase({.text = "Dismiss"}, "", ""), "");
   EXPECT_EQ(InterfacePhrase({.text = ""}, "en", "pt"), "");
+}
+
+TEST(WordListsTest, AWordIsWholeAndOfItsLanguage) {
+  EXPECT_TRUE(IsListed("numbers en", "twelve"));
+  EXPECT_FALSE(IsListed("numbers en", "twel"));
+  EXPECT_FALSE(IsListed("numbers pt", "twelve"));
+  EXPECT_FALSE(IsListed("numbers en", ""));
+  EXPECT_FALSE(HasList("numbers fr"));
+  EXPECT_EQ(PrimarySubtag("PT_br"), "pt");
 }
 
 TEST(InterfacePhraseTest, NumbersAndKeptSpansOfAPhraseStay) {
