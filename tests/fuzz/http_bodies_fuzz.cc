@@ -92,7 +92,7 @@ void ReadPlugins(std::string_view body) {
   const auto members = ParseMembers("application/json", body);
   if (!members.ok()) return RequireRefusal(members.status());
   for (const PluginProtocol& protocol : PluginProtocols()) {
-    const auto request = protocol.parse(*members);
+    const auto request = ParsePluginRequest(protocol, *members);
     if (request.ok()) {
       RequireUtf8(request->translation.input.texts);
     } else {

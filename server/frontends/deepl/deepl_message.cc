@@ -171,11 +171,16 @@ absl::StatusOr<DeepLRequest> ParseDeepLRequest(const json& members) {
   for (const std::string& one : input.texts)
     request.characters.push_back(models::CountCodePoints(one));
   // Without markup there are no elements.
-  if (input.format == models::TextFormat::kHtml && !request.ignored_tags.empty()) {
+  if (input.format != models::TextFormat::kHtml) {
+    if (!request.ignored_tags.empty()) request.ignored.emplace_back("ignore_tags");
+    if (!request.inline_tags.empty()) request.ignored.emplace_back("non_splitting_tags");
+    return request;
+  }
+  if (!request.ignored_tags.empty()) {
     request.kept.emplace(std::move(request.ignored_tags));
     for (std::string& one : input.texts) one = request.kept->Hide(one);
   }
-  if (input.format == models::TextFormat::kHtml && !request.inline_tags.empty()) {
+  if (!request.inline_tags.empty()) {
     request.inlines.emplace(std::move(request.inline_tags));
     request.inlines->Hide(input.texts);
   }

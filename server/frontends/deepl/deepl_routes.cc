@@ -30,6 +30,7 @@
 #include "server/frontends/http/response_headers.h"
 #include "server/http/form.h"
 #include "server/http/http_routes.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
 #include "server/requests/models_answer.h"
@@ -110,8 +111,7 @@ class DeepLRoutes {
         wanted.ok() ? absl::StatusOr<TranslationRequest>(std::move(wanted->translation))
                     : wanted.status());
     if (!result.ok()) return SendDeepLError(response, result.status());
-    if (!wanted->ignored.empty())
-      response.set_header("Warning", IgnoredMembersWarning(wanted->ignored));
+    AddWarning(IgnoredMembersWarning(wanted->ignored), response);
     SendJson(response, DeepLTranslateBody(*wanted, *std::move(result)));
   }
 
@@ -213,8 +213,7 @@ class DeepLRoutes {
       if (work->end && !work->end->ok()) return SendDeepLError(response, work->end->status());
     }
     work->document = std::move(document);
-    if (!wanted->ignored.empty())
-      response.set_header("Warning", IgnoredMembersWarning(wanted->ignored));
+    AddWarning(IgnoredMembersWarning(wanted->ignored), response);
     const DocumentStore::Handle handle =
         documents_.Add([work](const DocumentStore::GoOn& go_on) { return work->Finish(go_on); });
     SendJson(response, JsonText(nlohmann::ordered_json{{"document_id", handle.id},

@@ -27,6 +27,7 @@
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
 #include "server/http/json_body.h"
+#include "server/json/ignored_members.h"
 #include "server/requests/speech_names.h"
 #include "server/requests/unread_scripts.h"
 #include "server/websocket/websocket_server.h"
@@ -172,11 +173,8 @@ class ElevenLabsRoutes {
     const auto place = std::make_shared<Ticket>();
     SpeechBody body;
     absl::StatusOr<SpeechWork> work = Prepare(request, form, *place, body);
-    if (!body.ignored.empty()) response.set_header("Warning", IgnoredMembersWarning(body.ignored));
-    if (work.ok()) {
-      if (const std::string warning = UnreadScriptsWarning(*work); !warning.empty())
-        response.set_header("Warning", warning);
-    }
+    AddWarning(IgnoredMembersWarning(body.ignored), response);
+    if (work.ok()) AddWarning(UnreadScriptsWarning(*work), response);
     SpeechAnswer answer;
     answer.send_error = SendElevenLabsError;
     std::unique_ptr<SpeechFramer> framer;

@@ -2,6 +2,8 @@
 
 #include "models/core/errors.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/elevenlabs/speech_body.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/json/json_parse.h"
 #include "server/security/api_key_store.h"
@@ -12,14 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxContextIdBytes = 256;
-
-absl::Status TakeMessageVoiceSettings(const json& value, std::optional<float>& speed) {
-  if (!value.is_object()) return WrongType("voice_settings", "an object", value);
-  const auto found = value.find("speed");
-  if (found == value.end() || found->is_null()) return absl::OkStatus();
-  // The model checks the range.
-  return TakeFloat(*found, "voice_settings.speed", "0.25..4", speed.emplace());
-}
 
 absl::Status TakeMessageMember(const std::string& name, const json& value, StreamMessage& message,
                                bool& known) {
@@ -34,7 +28,7 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
   if (name == "flush") return TakeBool(value, name, message.flush);
   if (name == "close_context") return TakeBool(value, name, message.close_context);
   if (name == "close_socket") return TakeBool(value, name, message.close_socket);
-  if (name == "voice_settings") return TakeMessageVoiceSettings(value, message.speed);
+  if (name == "voice_settings") return TakeVoiceSettings(value, message.speed, message.ignored);
   if (name == "xi_api_key" || name == "xi-api-key") return TakeString(value, name, message.api_key);
   if (name == "authorization") {
     std::string authorization;
@@ -42,10 +36,8 @@ absl::Status TakeMessageMember(const std::string& name, const json& value, Strea
     message.api_key = BearerToken(authorization);
     return status;
   }
-  if (name == "pronunciation_dictionary_locators") {
-    if (value.is_array() && value.empty()) return absl::OkStatus();
-    return InvalidArgument("pronunciation_dictionary_locators: dictionaries are not available");
-  }
+  if (name == "pronunciation_dictionary_locators") return CheckDictionaries(value);
+  AddIgnored(name, message.ignored);
   known = name == "generation_config" || name == "try_trigger_generation";
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 #include "models/speech/speech_units.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/elevenlabs/elevenlabs_error.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_text.h"
 #include "server/logging/logging.h"
 #include "server/scheduling/refusal.h"
@@ -88,6 +89,7 @@ void StreamSession::Receive(WebSocketMessage message) {
     MILLRACE_RETURN_IF_ERROR(Authorize(parsed));
     if (!options_status_.ok()) return options_status_;
     if (!started_()) return Starting();
+    for (std::string& name : parsed.ignored) AddIgnored(std::move(name), ignored_);
     Handle(std::move(parsed));
     return absl::OkStatus();
   });
@@ -303,23 +305,26 @@ std::string StreamSession::PieceMessage(Context& context, const SpokenPiece& pie
   }
   // Encoders hold back some audio; the times wait for it.
   if (piece.audio.empty()) return "";
-  const Json alignment = AlignmentInMilliseconds(std::exchange(context.times, {}));
   context.origin.reset();
-  Json message = {{"audio", absl::Base64Escape(View(piece.audio))},
-                  {"isFinal", nullptr},
-                  {"normalizedAlignment", alignment},
-                  {"alignment", alignment}};
-  if (options_.multi) message["contextId"] = context.id;
-  return JsonText(message);
+  return AudioMessage(context, absl::Base64Escape(View(piece.audio)), nullptr);
+}
+
+std::string StreamSession::AudioMessage(Context& context, Json audio, Json is_final) {
+  const Json alignment = AlignmentInMilliseconds(std::exchange(context.times, {}));
+  return MessageText({{"audio", std::move(audio)},
+                      {"isFinal", std::move(is_final)},
+                      {"normalizedAlignment", alignment},
+                      {"alignment", alignment}},
+                     &context.id);
 }
 
 std::string StreamSession::FinalMessage(Context& context) {
-  const Json alignment = AlignmentInMilliseconds(std::exchange(context.times, {}));
-  Json message = {{"audio", nullptr},
-                  {"isFinal", true},
-                  {"normalizedAlignment", alignment},
-                  {"alignment", alignment}};
-  if (options_.multi) message["contextId"] = context.id;
+  return AudioMessage(context, nullptr, true);
+}
+
+std::string StreamSession::MessageText(Json message, const std::string* context_id) {
+  if (context_id != nullptr && options_.multi) message["contextId"] = *context_id;
+  if (!ignored_.empty()) message["warning"] = IgnoredMembers(std::exchange(ignored_, {}));
   return JsonText(message);
 }
 
@@ -338,10 +343,8 @@ bool StreamSession::idle() const {
 }
 
 std::string StreamSession::ErrorMessage(std::string_view name, std::string_view message,
-                                        uint16_t code, const std::string* context_id) const {
-  Json error = {{"message", message}, {"error", name}, {"code", code}};
-  if (context_id != nullptr && options_.multi) error["contextId"] = *context_id;
-  return JsonText(error);
+                                        uint16_t code, const std::string* context_id) {
+  return MessageText({{"message", message}, {"error", name}, {"code", code}}, context_id);
 }
 
 void StreamSession::FailContext(const Context& context, const absl::Status& status) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "mps_runtime/base/clock.h"
+#include "nlohmann/json_fwd.hpp"
 #include "server/frontends/elevenlabs/character_times.h"
 #include "server/frontends/elevenlabs/stream_message.h"
 #include "server/requests/services.h"
@@ -96,9 +97,14 @@ class StreamSession final : public WebSocketSession {
   // Returns a message with the next piece of a context.
   std::string PieceMessage(Context& context, const SpokenPiece& piece);
   std::string FinalMessage(Context& context);
+  std::string AudioMessage(Context& context, nlohmann::ordered_json audio,
+                           nlohmann::ordered_json is_final);
   // Tells of an error: of a context, or of the session, which it ends.
   std::string ErrorMessage(std::string_view name, std::string_view message, uint16_t code,
-                           const std::string* context_id) const;
+                           const std::string* context_id);
+  // Returns a message of a context, or of the session if that is null, with the members that had no
+  // effect since the last one.
+  std::string MessageText(nlohmann::ordered_json message, const std::string* context_id);
   void EndWith(const absl::Status& status);
   void EndWith(WebSocketClose code, std::string_view name, std::string_view message);
   // Ends a context with an error, and the session if it has no other.
@@ -114,6 +120,7 @@ class StreamSession final : public WebSocketSession {
   bool closing_ = false;  // once all texts are spoken
   Contexts contexts_;
   std::deque<std::string> replies_;                 // messages that go before audio
+  std::vector<std::string> ignored_;                // members, to be told with the next message
   std::vector<std::shared_ptr<TextSpeech>> taken_;  // their ends are on the way to the client
   std::optional<End> end_;
   const TimePoint opened_;

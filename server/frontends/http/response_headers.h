@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "server/http/httplib_fwd.h"
@@ -8,9 +7,8 @@
 
 namespace millrace::server {
 
-// Returns the value of a Warning header (RFC 7234, 5.5) that names members of a request that had no
-// effect, with what could harm a header replaced; at most 16 are named.
-std::string IgnoredMembersWarning(std::span<const std::string> names);
+// Gives the answer a Warning header, beside those that it has, unless the warning is empty.
+void AddWarning(const std::string& warning, httplib::Response& response);
 
 // Gives the answer to a request the header fields RateLimit-Policy and RateLimit, if its sender has
 // limits. Must be called before the headers are sent.

@@ -13,8 +13,8 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/frontends/grpc/message_codec.h"
-#include "server/frontends/http/response_headers.h"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/json/ignored_members.h"
 
 namespace millrace::server {
 namespace {
@@ -253,7 +253,7 @@ absl::StatusOr<Work> InferTask::Decode(const ByteBuffer& message, const Services
   id_ = request.id();
   std::vector<std::string> ignored;
   MILLRACE_ASSIGN_OR_RETURN(models::InferInput input, DecodeInfer(request, model->info(), ignored));
-  if (!ignored.empty()) warning_ = IgnoredMembersWarning(ignored);
+  warning_ = IgnoredMembersWarning(ignored);
   MILLRACE_ASSIGN_OR_RETURN(const std::optional<Duration> timeout, TakeTimeout(request));
   return Work{.model = std::move(model), .input = std::move(input), .timeout = timeout};
 }

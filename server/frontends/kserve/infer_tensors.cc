@@ -11,6 +11,7 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/element_type.h"
+#include "server/json/ignored_members.h"
 
 namespace millrace::server {
 namespace {
@@ -89,11 +90,6 @@ absl::Status IgnoreInferParameter(std::string_view name, absl::FunctionRef<std::
   }
   AddIgnored(where(), ignored);
   return absl::OkStatus();
-}
-
-void AddIgnored(std::string name, std::vector<std::string>& ignored) {
-  constexpr size_t kMost = 16;
-  if (ignored.size() < kMost) ignored.push_back(std::move(name));
 }
 
 std::optional<Duration> InferTimeout(uint64_t microseconds) {

@@ -26,9 +26,6 @@ absl::Status CheckInferId(std::string_view id);
 absl::Status IgnoreInferParameter(std::string_view name, absl::FunctionRef<std::string()> where,
                                   std::vector<std::string>& ignored);
 
-// Adds a name to those that were ignored. Only as many are kept as a warning tells of.
-void AddIgnored(std::string name, std::vector<std::string>& ignored);
-
 // Returns the time that Triton's parameter "timeout" gives a request; 0: none is given.
 std::optional<Duration> InferTimeout(uint64_t microseconds);
 

@@ -21,6 +21,7 @@
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
 #include "server/http/multipart_form.h"
+#include "server/json/ignored_members.h"
 #include "server/logging/request_id.h"
 #include "server/scheduling/refusal.h"
 
@@ -57,7 +58,7 @@ class RestInferRoutes {
       return SendErrorStatus(response, absl::CancelledError("the caller went away"));
     }
     SetRateLimitHeaders(reply->run(), response);
-    if (!form.ignored.empty()) response.set_header("Warning", IgnoredMembersWarning(form.ignored));
+    AddWarning(IgnoredMembersWarning(form.ignored), response);
     if (!end->ok()) return SendErrorStatus(response, *end);
     absl::StatusOr<RestInferAnswer> answer = EncodeRestInfer(reply->output(), form, reply->model());
     if (!answer.ok()) {

@@ -12,6 +12,7 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "server/frontends/kserve/infer_tensors.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_parse.h"
 #include "server/json/json_text.h"
 

@@ -18,6 +18,7 @@
 #include "server/http/form.h"
 #include "server/http/http_routes.h"
 #include "server/http/multipart_form.h"
+#include "server/json/ignored_members.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
 
@@ -80,6 +81,7 @@ class LibreTranslateRoutes {
     if (!status.ok()) return SendStatus(response, status);
     auto detected = DetectLanguagesOf((*wanted)->translation.input.texts);
     if (!detected.ok()) return SendStatus(response, detected.status());
+    AddWarning(IgnoredMembersWarning((*wanted)->ignored), response);
     SendJson(response, DetectBody(detected->front()));
   }
 
@@ -133,8 +135,7 @@ class LibreTranslateRoutes {
                                           httplib::Response& response, const Parsed& parsed,
                                           HttpTranslateRequest& wanted) {
     if (parsed.ok()) wanted = *parsed;
-    if (!wanted.ignored.empty())
-      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
+    AddWarning(IgnoredMembersWarning(wanted.ignored), response);
     MILLRACE_RETURN_IF_ERROR(Check(request, parsed));
     MILLRACE_RETURN_IF_ERROR(CheckTranslate(wanted));
     TranslationRequest translation = std::move(wanted.translation);

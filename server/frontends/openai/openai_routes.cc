@@ -26,6 +26,7 @@
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_text.h"
 #include "server/requests/speech_names.h"
 #include "server/requests/unread_scripts.h"
@@ -138,12 +139,10 @@ class OpenAiRoutes {
         std::make_shared<Ticket>();  // held until the connection is done with the reply
     HttpSpeechRequest wanted;
     absl::StatusOr<SpeechWork> work = Prepare(request, route, *place, wanted);
-    if (!wanted.ignored.empty())
-      response.set_header("Warning", IgnoredMembersWarning(wanted.ignored));
+    AddWarning(IgnoredMembersWarning(wanted.ignored), response);
     std::unique_ptr<SpeechFramer> framer;
     if (work.ok()) {
-      if (const std::string warning = UnreadScriptsWarning(*work); !warning.empty())
-        response.set_header("Warning", warning);
+      AddWarning(UnreadScriptsWarning(*work), response);
       framer = std::make_unique<OpenAiFramer>(
           wanted.framing, wanted.speech.format,
           models::CountCodePoints(std::get<models::SynthesizeInput>(work->work.input).text));

@@ -13,32 +13,33 @@
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
+#include "server/requests/field_names.h"
 
 namespace millrace::server {
 namespace {
 
 using nlohmann::json;
 using Json = nlohmann::ordered_json;
-using Name = std::pair<std::string_view, std::string_view>;
 
-// Null is treated as absent.
-const json* Find(const json& members, const char* name) {
-  const auto member = members.find(name);
+// Null is treated as absent. name: empty for a member that the protocol does not have.
+const json* Find(const json& members, std::string_view name) {
+  const auto member = name.empty() ? members.end() : members.find(name);
   return member == members.end() || member->is_null() ? nullptr : &*member;
 }
 
 // Reads the languages; a source that is absent, or "auto" in any case, is detected.
-absl::Status TakeLanguages(const json& members, const char* source, const char* target,
+absl::Status TakeLanguages(const json& members, const PluginProtocol& protocol,
                            PluginRequest& request) {
-  if (const json* value = Find(members, source)) {
-    MILLRACE_RETURN_IF_ERROR(TakeString(*value, source, request.source_language));
+  if (const json* value = Find(members, protocol.source)) {
+    MILLRACE_RETURN_IF_ERROR(TakeString(*value, protocol.source, request.source_language));
   }
-  if (const json* value = Find(members, target)) {
-    MILLRACE_RETURN_IF_ERROR(TakeString(*value, target, request.target_language));
+  if (const json* value = Find(members, protocol.target)) {
+    MILLRACE_RETURN_IF_ERROR(TakeString(*value, protocol.target, request.target_language));
   }
-  if (request.target_language.empty()) return InvalidArgument(target, ": is missing");
+  if (request.target_language.empty()) return InvalidArgument(protocol.target, ": is missing");
   if (absl::EqualsIgnoreCase(request.source_language, View(kAutoLanguage)))
     request.source_language.clear();
   models::TranslateInput& input = request.translation.input;
@@ -46,26 +47,6 @@ absl::Status TakeLanguages(const json& members, const char* source, const char* 
   input.source_language =
       request.source_language.empty() ? std::string(kAutoLanguage) : request.source_language;
   return absl::OkStatus();
-}
-
-// Reads one text, or the list of another member if that is there.
-absl::StatusOr<PluginRequest> Parse(const json& members, const char* text, const char* texts,
-                                    const char* source, const char* target) {
-  PluginRequest request;
-  const json* one = text == nullptr ? nullptr : Find(members, text);
-  const json* several = texts == nullptr ? nullptr : Find(members, texts);
-  if (one == nullptr && several == nullptr) {
-    return InvalidArgument(std::string_view(text != nullptr ? text : texts), ": is missing");
-  }
-  if (several != nullptr) {
-    request.list = true;
-    MILLRACE_RETURN_IF_ERROR(TakeStrings(*several, texts, request.translation.input.texts));
-  } else {
-    std::string& only = request.translation.input.texts.emplace_back();
-    MILLRACE_RETURN_IF_ERROR(TakeString(*one, text, only));
-  }
-  MILLRACE_RETURN_IF_ERROR(TakeLanguages(members, source, target, request));
-  return request;
 }
 
 // The language that a text was read in, where it was detected.
@@ -82,15 +63,13 @@ bool HasElements(const std::string& text) {
   return text.find("</") != std::string::npos || text.find("/>") != std::string::npos;
 }
 
-absl::StatusOr<PluginRequest> ParseImmersive(const json& members) {
-  auto request = Parse(members, nullptr, "text_list", "source_lang", "target_lang");
-  if (!request.ok()) return request;
-  models::TranslateInput& input = request->translation.input;
-  if (!std::ranges::any_of(input.texts, HasElements)) return request;
+absl::Status FindElements(const json*, PluginRequest& request) {
+  models::TranslateInput& input = request.translation.input;
+  if (!std::ranges::any_of(input.texts, HasElements)) return absl::OkStatus();
   input.format = models::TextFormat::kHtml;
-  request->bare_ampersands = std::ranges::none_of(
+  request.bare_ampersands = std::ranges::none_of(
       input.texts, [](const std::string& text) { return text.find("&amp;") != text.npos; });
-  return request;
+  return absl::OkStatus();
 }
 
 std::string AnswerImmersive(const PluginRequest& request, HttpTranslator::Result result) {
@@ -105,17 +84,7 @@ std::string AnswerImmersive(const PluginRequest& request, HttpTranslator::Result
   return JsonText(Json{{"translations", std::move(translations)}});
 }
 
-constexpr std::array<Name, 4> kImmersiveNames = {
-    {{"source_language, target_language", "source_lang, target_lang"},
-     {"texts", "text_list"},
-     {"source_language", "source_lang"},
-     {"target_language", "target_lang"}}};
-
 // --- KISS Translator ---
-
-absl::StatusOr<PluginRequest> ParseKiss(const json& members) {
-  return Parse(members, "text", "texts", "from", "to");
-}
 
 std::string AnswerKiss(const PluginRequest& request, HttpTranslator::Result result) {
   Json translations = Json::array();
@@ -127,29 +96,16 @@ std::string AnswerKiss(const PluginRequest& request, HttpTranslator::Result resu
                                : std::move(translations.front()));
 }
 
-constexpr std::array<Name, 4> kFromToNames = {{{"source_language, target_language", "from, to"},
-                                               {"texts", "text"},
-                                               {"source_language", "from"},
-                                               {"target_language", "to"}}};
-constexpr std::array<Name, 4> kFromToBatchNames = {
-    {{"source_language, target_language", "from, to"},
-     {"texts", "texts"},
-     {"source_language", "from"},
-     {"target_language", "to"}}};
-
 // --- DeepLX ---
 
-absl::StatusOr<PluginRequest> ParseDeepLX(const json& members) {
-  auto request = Parse(members, "text", nullptr, "source_lang", "target_lang");
-  if (!request.ok()) return request;
-  if (const json* value = Find(members, "tag_handling")) {
-    std::string handling;
-    MILLRACE_RETURN_IF_ERROR(TakeString(*value, "tag_handling", handling));
-    if (!handling.empty() && handling != "html" && handling != "xml")
-      return NotSupported("tag_handling", handling, "html and xml");
-    if (!handling.empty()) request->translation.input.format = models::TextFormat::kHtml;
-  }
-  return request;
+absl::Status TakeTagHandling(const json* value, PluginRequest& request) {
+  if (value == nullptr) return absl::OkStatus();
+  std::string handling;
+  MILLRACE_RETURN_IF_ERROR(TakeString(*value, "tag_handling", handling));
+  if (!handling.empty() && handling != "html" && handling != "xml")
+    return NotSupported("tag_handling", handling, "html and xml");
+  if (!handling.empty()) request.translation.input.format = models::TextFormat::kHtml;
+  return absl::OkStatus();
 }
 
 std::string AnswerDeepLX(const PluginRequest& request, HttpTranslator::Result result) {
@@ -169,29 +125,13 @@ std::string ErrorDeepLX(int http_status, std::string_view message) {
   return JsonText(Json{{"code", http_status}, {"message", message}});
 }
 
-constexpr std::array<Name, 4> kDeepLXNames = {
-    {{"source_language, target_language", "source_lang, target_lang"},
-     {"texts", "text"},
-     {"source_language", "source_lang"},
-     {"target_language", "target_lang"}}};
-
 // --- MTranServer ---
 
-absl::StatusOr<PluginRequest> WithHtml(const json& members, absl::StatusOr<PluginRequest> request) {
-  const json* value = Find(members, "html");
-  if (!request.ok() || value == nullptr) return request;
+absl::Status TakeHtml(const json* value, PluginRequest& request) {
   bool html = false;
-  MILLRACE_RETURN_IF_ERROR(TakeFlag(*value, "html", html));
-  if (html) request->translation.input.format = models::TextFormat::kHtml;
-  return request;
-}
-
-absl::StatusOr<PluginRequest> ParseMTran(const json& members) {
-  return WithHtml(members, Parse(members, "text", nullptr, "from", "to"));
-}
-
-absl::StatusOr<PluginRequest> ParseMTranBatch(const json& members) {
-  return WithHtml(members, Parse(members, nullptr, "texts", "from", "to"));
+  if (value != nullptr) MILLRACE_RETURN_IF_ERROR(TakeFlag(*value, "html", html));
+  if (html) request.translation.input.format = models::TextFormat::kHtml;
+  return absl::OkStatus();
 }
 
 std::string AnswerMTran(const PluginRequest& request, HttpTranslator::Result result) {
@@ -202,22 +142,62 @@ std::string AnswerMTran(const PluginRequest& request, HttpTranslator::Result res
                                : Json{{"result", std::move(results.front())}});
 }
 
-constexpr PluginProtocol kDeepLX = {"/deeplx", ParseDeepLX, AnswerDeepLX, ErrorDeepLX,
-                                    kDeepLXNames};
-// The path of the original's own, with DeepL's free service.
-constexpr PluginProtocol kDeepLXFree = {"/v1/translate", ParseDeepLX, AnswerDeepLX, ErrorDeepLX,
-                                        kDeepLXNames};
-constexpr PluginProtocol kMTran = {"/translate", ParseMTran, AnswerMTran, ErrorBody, kFromToNames};
+constexpr PluginProtocol DeepLXAt(const char* path) {
+  return {path,           "text",          "",           "source_lang", "target_lang",
+          "tag_handling", TakeTagHandling, AnswerDeepLX, ErrorDeepLX};
+}
+constexpr PluginProtocol MTranAt(const char* path, std::string_view text, std::string_view texts) {
+  return {path, text, texts, "from", "to", "html", TakeHtml, AnswerMTran, ErrorBody};
+}
+
+constexpr PluginProtocol kDeepLX = DeepLXAt("/deeplx");
+constexpr PluginProtocol kMTran = MTranAt("/translate", "text", "");
 constexpr std::array<PluginProtocol, 5> kProtocols = {
-    {{"/imme", ParseImmersive, AnswerImmersive, ErrorBody, kImmersiveNames},
-     {"/kiss", ParseKiss, AnswerKiss, ErrorBody, kFromToNames},
+    {{"/imme", "", "text_list", "source_lang", "target_lang", "", FindElements, AnswerImmersive,
+      ErrorBody},
+     {"/kiss", "text", "texts", "from", "to", "", nullptr, AnswerKiss, ErrorBody},
      kDeepLX,
-     kDeepLXFree,
-     {"/translate/batch", ParseMTranBatch, AnswerMTran, ErrorBody, kFromToBatchNames}}};
+     // The path of the original's own, with DeepL's free service.
+     DeepLXAt("/v1/translate"),
+     MTranAt("/translate/batch", "", "texts")}};
 
 }  // namespace
 
 std::span<const PluginProtocol> PluginProtocols() { return kProtocols; }
+
+absl::StatusOr<PluginRequest> ParsePluginRequest(const PluginProtocol& protocol,
+                                                 const json& members) {
+  PluginRequest request;
+  std::vector<std::string>& texts = request.translation.input.texts;
+  const json* one = Find(members, protocol.text);
+  const json* several = Find(members, protocol.texts);
+  if (one == nullptr && several == nullptr)
+    return InvalidArgument(protocol.text.empty() ? protocol.texts : protocol.text, ": is missing");
+  request.list = several != nullptr;
+  MILLRACE_RETURN_IF_ERROR(request.list ? TakeStrings(*several, protocol.texts, texts)
+                                        : TakeString(*one, protocol.text, texts.emplace_back()));
+  MILLRACE_RETURN_IF_ERROR(TakeLanguages(members, protocol, request));
+  if (protocol.take_format != nullptr) {
+    MILLRACE_RETURN_IF_ERROR(protocol.take_format(Find(members, protocol.format), request));
+  }
+  AddIgnored(members,
+             {request.list ? protocol.texts : protocol.text, protocol.source, protocol.target,
+              protocol.format, kPluginKeyParameters[0], kPluginKeyParameters[1]},
+             "", request.ignored);
+  return request;
+}
+
+std::string PluginErrorMessage(const PluginProtocol& protocol, bool list,
+                               const absl::Status& status) {
+  const std::string pair = StrCat(protocol.source, ", ", protocol.target);
+  const std::pair<std::string_view, std::string_view> names[] = {
+      {"source_language, target_language", pair},
+      {list ? "texts" : "texts[0]", list ? protocol.texts : protocol.text},
+      {"texts", list ? protocol.texts : protocol.text},
+      {"source_language", protocol.source},
+      {"target_language", protocol.target}};
+  return MessageWithNames(status, names);
+}
 
 const PluginProtocol* ProtocolOfTranslate(const json& members) {
   if (!members.contains("text") || members.contains("q")) return nullptr;

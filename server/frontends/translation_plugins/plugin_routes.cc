@@ -3,11 +3,14 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/errors.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
 #include "server/frontends/http/request_members.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/translation_plugins/plugin_protocols.h"
 #include "server/http/http_routes.h"
+#include "server/json/ignored_members.h"
 #include "server/security/api_key_store.h"
 
 namespace millrace::server {
@@ -17,7 +20,7 @@ using Members = absl::StatusOr<nlohmann::json>;
 
 // Returns the key that a plug-in sends in a way of its own, or an empty string.
 std::string PluginKey(const httplib::Request& request) {
-  for (const char* parameter : {"token", "api_token"}) {
+  for (const char* parameter : kPluginKeyParameters) {
     if (std::string key = request.get_param_value(parameter); !key.empty()) return key;
   }
   for (const char* header : {"Key", "X-Api-Token"}) {
@@ -28,7 +31,9 @@ std::string PluginKey(const httplib::Request& request) {
 
 void Answer(HttpTranslator& translator, const PluginProtocol& protocol,
             const httplib::Request& request, httplib::Response& response, const Members& members) {
-  absl::StatusOr<PluginRequest> wanted = members.ok() ? protocol.parse(*members) : members.status();
+  absl::StatusOr<PluginRequest> wanted =
+      members.ok() ? ParsePluginRequest(protocol, *members) : members.status();
+  if (wanted.ok()) AddWarning(IgnoredMembersWarning(wanted->ignored), response);
   auto result = translator.Translate(
       request, response, PluginKey(request),
       wanted.ok() ? absl::StatusOr<TranslationRequest>(std::move(wanted->translation))
@@ -41,8 +46,10 @@ void Answer(HttpTranslator& translator, const PluginProtocol& protocol,
   SetErrorStatus(response, status);
   // A pair of languages that no model has is not a path.
   if (response.status == 404) response.status = 400;
-  response.set_content(protocol.error(response.status, MessageWithNames(status, protocol.names)),
-                       "application/json");
+  // Errors of the request itself have the client's names already.
+  const std::string message = wanted.ok() ? PluginErrorMessage(protocol, wanted->list, status)
+                                          : std::string(Message(status));
+  response.set_content(protocol.error(response.status, message), "application/json");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "models/core/errors.h"
 #include "models/core/shown.h"
 #include "nlohmann/json.hpp"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 
 namespace millrace::server {
@@ -43,6 +44,7 @@ absl::Status TakeMember(const std::string& name, const json& value, SessionConfi
   if (name == "ref_audio" || name == "ref_text") {
     return InvalidArgument(std::string_view(name), ": voices cannot be cloned; name one as voice");
   }
+  if (name != "type") AddIgnored(name, config.ignored);
   return absl::OkStatus();
 }
 

@@ -9,6 +9,7 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/json/json_parse.h"
 #include "server/json/json_text.h"
@@ -80,10 +81,13 @@ absl::Status SpeechSession::Handle(const nlohmann::json& message) {
     if (failed_) AddEnd(absl::OkStatus());
     MILLRACE_ASSIGN_OR_RETURN(SessionConfig config, ParseSessionConfig(message, *context_.names));
     MILLRACE_RETURN_IF_ERROR(CheckStreamOptions(config.speech, context_.services).status());
+    for (std::string& name : config.ignored) AddIgnored(std::move(name), ignored_);
     config_ = std::move(config);
     return absl::OkStatus();
   }
-  if (type == "input.text") return AddText(message);
+  const bool is_text = type == "input.text";
+  AddIgnored(message, {"type", is_text ? "text" : "type"}, "", ignored_);
+  if (is_text) return AddText(message);
   if (type == "input.done") return EndUtterance();
   if (type == "session.close") {
     end_ = End{};
@@ -233,7 +237,10 @@ void SpeechSession::Advance() {
                        : absl::DeadlineExceededError("no text or input.done came for too long"));
 }
 
-void SpeechSession::Reply(const Json& message) { replies_.push_back({JsonText(message), false}); }
+void SpeechSession::Reply(Json message) {
+  if (!ignored_.empty()) message["warning"] = IgnoredMembers(std::exchange(ignored_, {}));
+  replies_.push_back({JsonText(message), false});
+}
 
 void SpeechSession::ReplyError(std::string_view message) {
   Reply({{"type", "error"}, {"message", message}});

@@ -58,7 +58,8 @@ class SpeechSession final : public WebSocketSession {
   // Adds the messages that end the utterance; those of one that fails before its text is complete
   // in two parts, as the client waits for the end behind its input.done.
   void AddEnd(const absl::Status& status);
-  void Reply(const nlohmann::ordered_json& message);
+  // Adds a message, with the members that had no effect since the last one.
+  void Reply(nlohmann::ordered_json message);
   void ReplyError(std::string_view message);
 
   const Context context_;
@@ -76,6 +77,7 @@ class SpeechSession final : public WebSocketSession {
   std::string sentence_audio_;  // waits for the end of its sentence
   int rate_ = 0;                // the sample rate of that audio
   std::deque<WebSocketMessage> replies_;
+  std::vector<std::string> ignored_;  // members of messages, to be told with the next reply
   std::vector<std::shared_ptr<TextSpeech>> taken_;  // their ends are on the way to the client
   std::optional<End> end_;
   TimePoint last_activity_;

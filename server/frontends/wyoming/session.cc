@@ -147,17 +147,18 @@ void Session::Begin(WyomingEvent event, SynthesisReply::Kind kind) {
     return;
   }
   std::string text;
+  std::vector<std::string> ignored;
   absl::StatusOr<SpeechRequest> options = OrInternal([&]() -> absl::StatusOr<SpeechRequest> {
     if (!context_.started()) return Starting();
     if (kind == SynthesisReply::Kind::kWhole) {
       MILLRACE_ASSIGN_OR_RETURN(text, ParseEventText(event.data));
     }
-    return ParseSpeechOptions(event.data, context_.services.models, text);
+    return ParseSpeechOptions(event.data, context_.services.models, text, ignored);
   });
   const bool ok = options.ok();
   reply_ = std::make_unique<SynthesisReply>(context_.services, kind, address_, changed_);
   overdue_ = false;
-  reply_->Start(std::move(options));
+  reply_->Start(std::move(options), std::move(ignored));
   if (kind == SynthesisReply::Kind::kStreamed) {
     text_open_ = true;
   } else if (ok) {

@@ -1,6 +1,7 @@
 #include "server/frontends/wyoming/synthesis_reply.h"
 
 #include "server/frontends/wyoming/event.h"
+#include "server/json/ignored_members.h"
 
 namespace millrace::server {
 namespace {
@@ -40,8 +41,10 @@ SynthesisReply::Piece SynthesisReply::Take() {
 
 std::string SynthesisReply::StartEvent(int rate) {
   if (std::exchange(started_, true)) return "";
-  return SerializeEvent(
-      "audio-start", {{"rate", rate}, {"width", kSampleBytes}, {"channels", 1}, {"timestamp", 0}});
+  nlohmann::ordered_json data = {
+      {"rate", rate}, {"width", kSampleBytes}, {"channels", 1}, {"timestamp", 0}};
+  if (!ignored_.empty()) data["warning"] = IgnoredMembers(ignored_);
+  return SerializeEvent("audio-start", data);
 }
 
 std::string SynthesisReply::AudioEvents(std::string_view samples, int rate) {

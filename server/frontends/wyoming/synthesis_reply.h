@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -29,8 +30,11 @@ class SynthesisReply {
   SynthesisReply(Services& services, Kind kind, std::string address, std::function<void()> changed);
 
   // Begins, or ends with the error of the options, which have no text. Must be called once, before
-  // anything else.
-  void Start(absl::StatusOr<SpeechRequest> options) { speech_->Start(std::move(options)); }
+  // anything else. ignored: members of the request that have no effect.
+  void Start(absl::StatusOr<SpeechRequest> options, std::vector<std::string> ignored) {
+    ignored_ = std::move(ignored);
+    speech_->Start(std::move(options));
+  }
   // Speaks a whole text.
   void Speak(std::string_view text) { speech_->Speak(text); }
   // Adds text, which may be empty.
@@ -62,6 +66,7 @@ class SynthesisReply {
   const Kind kind_;
   const std::shared_ptr<TextSpeech> speech_;
   bool started_ = false;
+  std::vector<std::string> ignored_;
   size_t sent_bytes_ = 0;  // bytes of samples
 };
 

@@ -13,6 +13,7 @@
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/wyoming/voice_list.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/requests/spoken_language.h"
 #include "server/requests/text_field.h"
@@ -37,7 +38,7 @@ absl::Status TakeOptional(const json& object, const char* member, std::string_vi
   return TakeString(*found, name, out);
 }
 
-absl::StatusOr<WantedVoice> ParseVoice(const json& data) {
+absl::StatusOr<WantedVoice> ParseVoice(const json& data, std::vector<std::string>& ignored) {
   WantedVoice wanted;
   const auto voice = data.find("voice");
   if (voice == data.end() || voice->is_null()) return wanted;
@@ -46,6 +47,7 @@ absl::StatusOr<WantedVoice> ParseVoice(const json& data) {
   status.Update(TakeOptional(*voice, "speaker", "voice.speaker", wanted.speaker));
   status.Update(TakeOptional(*voice, "language", "voice.language", wanted.language));
   if (!status.ok()) return status;
+  AddIgnored(*voice, {"name", "speaker", "language"}, "voice.", ignored);
   if (wanted.name.empty() && !wanted.speaker.empty())
     return InvalidArgument("voice.speaker: needs voice.name, which is missing");
   return wanted;
@@ -116,12 +118,14 @@ absl::Status ChooseVoice(const WantedVoice& wanted,
 }  // namespace
 
 absl::StatusOr<SpeechRequest> ParseSpeechOptions(const json& data, const ModelDirectory& models,
-                                                 std::string_view text) {
+                                                 std::string_view text,
+                                                 std::vector<std::string>& ignored) {
+  AddIgnored(data, {"text", "text_format", "voice"}, "", ignored);
   std::string format;
   MILLRACE_RETURN_IF_ERROR(TakeOptional(data, "text_format", "text_format", format));
   MILLRACE_ASSIGN_OR_RETURN(const auto text_format,
                             ParseSpeechTextFormat("text_format", format.empty() ? "text" : format));
-  MILLRACE_ASSIGN_OR_RETURN(const WantedVoice wanted, ParseVoice(data));
+  MILLRACE_ASSIGN_OR_RETURN(const WantedVoice wanted, ParseVoice(data, ignored));
   const std::vector<std::shared_ptr<ServedModel>> all = models.All();
   std::vector<const models::ModelInfo*> voices;
   for (const auto& model : all) {

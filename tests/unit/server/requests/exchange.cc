@@ -275,7 +275,7 @@ class WyomingExchange final : public HttpExchange {
     SpeechRequest request;
     request.model = "m";
     request.format = models::AudioFormat::kPcmS16;
-    reply_->Start(std::move(request));
+    reply_->Start(std::move(request), {});
     if (!kind_.takes_text) return reply_->Speak("One.");
     reply_->Push("One.");
     reply_->EndText();

@@ -88,6 +88,7 @@ TEST(DeepLMessageTest, IgnoredElementsStayInMarkup) {
   EXPECT_EQ(answer["translations"][1]["billed_characters"], 1);
   const auto plain = With({{"text", {"a <x>b</x>"}}, {"ignore_tags", {"x"}}});
   EXPECT_EQ(plain->translation.input.texts[0], "a <x>b</x>");
+  EXPECT_THAT(plain->ignored, UnorderedElementsAre("ignore_tags"));
   EXPECT_THAT(With({{"ignore_tags", 3}}).status().message(), HasSubstr("ignore_tags: must be"));
 }
 

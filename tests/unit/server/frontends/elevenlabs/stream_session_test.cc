@@ -41,6 +41,21 @@ TEST_F(SpeakingStreamSessionTest, ATextIsHeardWhileItIsWrittenAndItsEndCloses) {
   EXPECT_EQ(Ended(StatusCode::kOk), 1);
 }
 
+TEST_F(SpeakingStreamSessionTest, MembersWithoutEffectAreToldOnceWithTheNextMessage) {
+  for (const bool multi : {false, true}) {
+    StreamClient client(backend_.services(), Options(multi));
+    client.Send({{"text", "Go "},
+                 {"flush", true},
+                 {"voice_settings", {{"stability", 0.5}, {"speed", 1}, {"style", nullptr}}},
+                 {"seed", 7}});
+    EXPECT_EQ(client.Read()["warning"], "ignored members: seed, voice_settings.stability");
+    client.Send({{"text", "on "}, {"flush", true}});
+    EXPECT_FALSE(client.Read().contains("warning"));
+    client.Send({{"close_socket", true}, {"reason", "done"}});
+    EXPECT_EQ(client.Read()["warning"], "ignored members: reason");
+  }
+}
+
 TEST_F(SpeakingStreamSessionTest, TimesAreOfEachMessageFromZero) {
   StreamClient client(backend_.services(), Options(false));
   client.Send({{"text", "A bc. D"}, {"flush", false}});

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/frontends/http/response_headers.h"
+#include "server/json/ignored_members.h"
 
 namespace millrace::server {
 namespace {
@@ -194,6 +194,7 @@ TEST(IgnoredMembersTest, AreNamedInAHeaderThatTheyCannotBreak) {
             "299 millrace \"ignored members: " + std::string(64, 'a') + "...\"");
   EXPECT_LT(warning(std::vector<std::string>(100'000, std::string(100, 'a'))).size(), 1200U);
   EXPECT_THAT(warning(std::vector<std::string>(17, "a")), HasSubstr("a and 1 more\""));
+  EXPECT_EQ(warning({}), "");
 }
 
 TEST(SpeechJsonTest, PcmIsAt24KilohertzUnlessAskedOtherwise) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 
@@ -23,16 +25,17 @@ const PluginProtocol& At(std::string_view path) {
 }
 
 std::string Error(std::string_view path, const json& members) {
-  return std::string(At(path).parse(members).status().message());
+  return std::string(ParsePluginRequest(At(path), members).status().message());
 }
 
 TEST(PluginProtocolsTest, ImmersiveTranslateHasPlaceholdersOfHtml) {
-  const auto plain =
-      At("/imme").parse({{"source_lang", "auto"}, {"target_lang", "pt"}, {"text_list", {"a < b"}}});
+  const auto plain = ParsePluginRequest(
+      At("/imme"), {{"source_lang", "auto"}, {"target_lang", "pt"}, {"text_list", {"a < b"}}});
   ASSERT_TRUE(plain.ok()) << plain.status();
   EXPECT_EQ(plain->translation.input.format, models::TextFormat::kText);
   EXPECT_EQ(plain->translation.input.source_language, kAutoLanguage);
-  const auto marked = At("/imme").parse(
+  const auto marked = ParsePluginRequest(
+      At("/imme"),
       {{"target_lang", "pt"}, {"text_list", {"a", "<b0></b0> b"}}, {"source_lang", "en"}});
   ASSERT_TRUE(marked.ok()) << marked.status();
   EXPECT_EQ(marked->translation.input.format, models::TextFormat::kHtml);
@@ -47,7 +50,8 @@ TEST(PluginProtocolsTest, WhatSharesThePathOfLibreTranslateIsToldApartByItsMembe
   EXPECT_STREQ(ProtocolOfTranslate({{"text", "a"}, {"target_lang", "PT"}})->path, "/deeplx");
   const PluginProtocol* mtran = ProtocolOfTranslate({{"text", "a"}, {"from", "en"}, {"to", "pt"}});
   ASSERT_NE(mtran, nullptr);
-  const auto request = mtran->parse({{"text", "a"}, {"from", "en"}, {"to", "pt"}, {"html", true}});
+  const auto request =
+      ParsePluginRequest(*mtran, {{"text", "a"}, {"from", "en"}, {"to", "pt"}, {"html", true}});
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_EQ(request->translation.input.format, models::TextFormat::kHtml);
 }
@@ -55,7 +59,7 @@ TEST(PluginProtocolsTest, WhatSharesThePathOfLibreTranslateIsToldApartByItsMembe
 TEST(PluginProtocolsTest, AFormHasTruthValuesAsText) {
   const auto format_of = [](const json& html) {
     const auto request =
-        At("/translate/batch").parse({{"texts", "a"}, {"to", "pt"}, {"html", html}});
+        ParsePluginRequest(At("/translate/batch"), {{"texts", "a"}, {"to", "pt"}, {"html", html}});
     EXPECT_TRUE(request.ok()) << request.status();
     return request.ok() ? request->translation.input.format : models::TextFormat::kMarkdown;
   };
@@ -63,6 +67,26 @@ TEST(PluginProtocolsTest, AFormHasTruthValuesAsText) {
     EXPECT_EQ(format_of(html), models::TextFormat::kHtml);
   for (const json& html : {json("false"), json("0")})
     EXPECT_EQ(format_of(html), models::TextFormat::kText);
+}
+
+TEST(PluginProtocolsTest, MembersWithoutEffectAreKept) {
+  const auto ignored = [](std::string_view path, const json& members) {
+    const auto request = ParsePluginRequest(At(path), members);
+    EXPECT_TRUE(request.ok()) << request.status();
+    return request.ok() ? request->ignored : std::vector<std::string>();
+  };
+  EXPECT_THAT(ignored("/imme", {{"text_list", {"a"}}, {"target_lang", "pt"}, {"text", "b"}}),
+              ElementsAre("text"));
+  // Several texts are asked for, not the one.
+  EXPECT_THAT(ignored("/kiss", {{"texts", {"a"}}, {"text", "b"}, {"to", "pt"}, {"tone", 1}}),
+              ElementsAre("text", "tone"));
+  EXPECT_THAT(ignored("/kiss", {{"text", "b"}, {"to", "pt"}, {"texts", nullptr}}), ElementsAre());
+  EXPECT_THAT(ignored("/deeplx", {{"text", "a"}, {"target_lang", "PT"}, {"tag_handling", ""}}),
+              ElementsAre());
+  // A query without a body holds the key too.
+  EXPECT_THAT(ignored("/translate/batch",
+                      {{"texts", "a"}, {"to", "pt"}, {"html", true}, {"token", "k"}, {"x", 1}}),
+              ElementsAre("x"));
 }
 
 TEST(PluginProtocolsTest, WrongMembersAreNamed) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "httplib.h"
 #include "models/text/language_detector.h"
@@ -58,6 +59,34 @@ TEST_F(PluginRoutesTest, EachAnswersInItsOwnForm) {
   }
 }
 
+TEST_F(PluginRoutesTest, IgnoredMembersAreNamedInAWarning) {
+  Serve();
+  AddModels();
+  for (const auto& [path, body] : std::vector<std::pair<const char*, json>>{
+           {"/imme", {{"source_lang", "en"}, {"target_lang", "pt"}, {"text_list", {"a"}}}},
+           {"/kiss", {{"text", "a"}, {"from", "en"}, {"to", "pt"}}},
+           {"/deeplx", {{"text", "a"}, {"source_lang", "EN"}, {"target_lang", "PT"}}},
+           {"/translate", {{"text", "a"}, {"from", "en"}, {"to", "pt"}}},
+           {"/translate/batch", {{"texts", {"a"}}, {"from", "en"}, {"to", "pt"}}}}) {
+    EXPECT_FALSE(Post(path, body).headers.contains("Warning")) << path;
+    json more = body;
+    more["tone"] = "formal";
+    const auto answer = Post(path, more);
+    ASSERT_TRUE(answer.headers.contains("Warning")) << path;
+    EXPECT_EQ(answer.headers.find("Warning")->second, "299 millrace \"ignored members: tone\"");
+  }
+}
+
+TEST_F(PluginRoutesTest, ErrorsNameTheMembersAsTheClientDoes) {
+  Serve();
+  AddModels();
+  const auto error = [this](const json& body) { return Post("/kiss", body).body["error"]; };
+  EXPECT_THAT(error({{"texts", {"a", std::string(200'000, 'a')}}, {"from", "en"}, {"to", "pt"}}),
+              ::testing::StartsWith("texts"));
+  EXPECT_THAT(error({{"text", std::string(200'000, 'a')}, {"from", "en"}, {"to", "pt"}}),
+              ::testing::StartsWith("text:"));
+}
+
 TEST_F(PluginRoutesTest, LibreTranslateKeepsItsPath) {
   Serve();
   AddModels();
@@ -90,7 +119,7 @@ TEST_F(PluginRoutesTest, EachIsRefusedInItsOwnForm) {
   const Answer deeplx = Post("/deeplx", {{"text", ""}, {"target_lang", "PT"}});
   EXPECT_EQ(deeplx.status, 400);
   EXPECT_EQ(deeplx.body["code"], 400);
-  EXPECT_THAT(deeplx.body["message"], HasSubstr("text[0]: is empty"));
+  EXPECT_THAT(deeplx.body["message"], HasSubstr("text: is empty"));
   EXPECT_EQ(Post("/deeplx/x", {}).body["code"], 404);
   EXPECT_THAT(Post("/imme", json::array()).body["error"], HasSubstr("must be a JSON object"));
 }

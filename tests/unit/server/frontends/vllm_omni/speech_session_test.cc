@@ -124,6 +124,27 @@ TEST_F(SpeechSessionTest, UtterancesFollowEachOtherWithOneConfiguration) {
   EXPECT_EQ(backend_.Count("joe", Method::kVllmOmniTextStream, StatusCode::kOk), 2);
 }
 
+TEST_F(SpeechSessionTest, MembersWithoutEffectAreToldOnceWithTheNextReply) {
+  const auto session = Connect();
+  json config = config_;
+  config["task_type"] = "CustomVoice";
+  config["instructions"] = nullptr;
+  Send(*session, config);
+  Send(*session, {{"type", "input.text"}, {"text", "Go"}, {"language", "pt"}});
+  Send(*session, {{"type", "input.done"}, {"text", "more"}});
+  const auto warning = [&]() -> std::string {
+    for (;;) {
+      const int before = changes_;
+      session->Advance();
+      const auto message = session->Take();
+      if (message && !message->binary) return json::parse(message->data).value("warning", "");
+      if (!message) Await([&] { return changes_ != before; });
+    }
+  };
+  EXPECT_EQ(warning(), "ignored members: task_type, language, text");
+  EXPECT_EQ(warning(), "");
+}
+
 TEST_F(SpeechSessionTest, AFileIsMadeOfEachSentence) {
   const auto session = Connect();
   Send(*session, {{"type", "session.config"}});

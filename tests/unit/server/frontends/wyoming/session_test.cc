@@ -63,6 +63,18 @@ TEST_F(SpeakingSessionTest, ATextIsSpokenAsSamplesOfOneFormat) {
   EXPECT_FALSE(client.session.over());
 }
 
+TEST_F(SpeakingSessionTest, MembersWithoutEffectAreToldWithTheAudio) {
+  Client client = Connect();
+  client.Send("synthesize", {{"text", "Go"}, {"voice", {{"name", "second"}, {"pitch", 2}}}});
+  EXPECT_EQ(client.ReadUntil("audio-stop").front().data.at("warning"),
+            "ignored members: voice.pitch");
+  client.Send("synthesize-start", {{"rate", 1}, {"context", {{"a", 1}}}});
+  client.Send("synthesize-chunk", {{"text", "Go"}});
+  client.Send("synthesize-stop");
+  EXPECT_EQ(client.ReadUntil("synthesize-stopped").front().data.at("warning"),
+            "ignored members: context, rate");
+}
+
 TEST_F(SpeakingSessionTest, TimestampsAreThoseOfTheAudio) {
   Client client = Connect();
   client.Send("synthesize", {{"text", std::string(20'000, 'a')}});

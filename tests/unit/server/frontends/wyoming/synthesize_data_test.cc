@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/text/language_detector.h"
 #include "nlohmann/json.hpp"
@@ -16,6 +17,7 @@ namespace millrace::server {
 namespace {
 
 using nlohmann::json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class SynthesizeDataTest : public ::testing::Test {
@@ -37,13 +39,20 @@ class SynthesizeDataTest : public ::testing::Test {
   }
   // "model voice language" of what an event's data asks for, or the error.
   std::string Chosen(const std::string& data, std::string_view text = "") {
-    const auto request = ParseSpeechOptions(json::parse(data), backend_.directory, text);
+    const auto request = ParseSpeechOptions(json::parse(data), backend_.directory, text, ignored_);
     if (!request.ok()) return std::string(request.status().message());
     return request->model + " " + request->voice + " " + request->language;
   }
 
   TestBackend backend_;
+  std::vector<std::string> ignored_;
 };
+
+TEST_F(SynthesizeDataTest, MembersWithoutEffectAreKept) {
+  Chosen(
+      R"({"text":"x","voice":{"name":"joe","pitch":2,"speaker":null},"context":{"a":[1]},"rate":1})");
+  EXPECT_THAT(ignored_, ElementsAre("context", "rate", "voice.pitch"));
+}
 
 TEST_F(SynthesizeDataTest, WithoutAVoiceTheServersDefaultSpeaks) {
   for (const char* data : {"{}", R"({"voice":null,"context":{"a":[1]},"text":"x"})",
