@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "httplib.h"
 #include "models/core/errors.h"
+#include "models/core/lookup.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
@@ -37,26 +38,17 @@ constexpr std::chrono::milliseconds kNextRequest{10};
 
 // Says why a request is refused, where what refused it has not. path: as far as it is known.
 std::string DefaultMessage(int status, std::string_view path, size_t max_body_bytes) {
-  switch (status) {
-    case 400:
-      return "malformed request";
-    case 403:
-      return "pages of this origin may not use the server";
-    case 404:
-      return StrCat("no such path: ", Shown(path));
-    case 408:
-      return "the request did not come whole within the time for it; send it faster";
-    case 411:
-      return "a body needs a Content-Length or Transfer-Encoding: chunked";
-    case 413:
-      return StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
-    case 429:
-      return "too many requests of this address wait for their bodies already; try again soon";
-    case 503:
-      return "too many requests wait already; try again soon";
-    default:
-      return StrCat("failed with status ", status);
-  }
+  if (status == 404) return StrCat("no such path: ", Shown(path));
+  if (status == 413) return StrCat("body is larger than the ", max_body_bytes, " bytes allowed");
+  static constexpr std::pair<int, const char*> kMessages[] = {
+      {400, "malformed request"},
+      {403, "pages of this origin may not use the server"},
+      {408, "the request did not come whole within the time for it; send it faster"},
+      {411, "a body needs a Content-Length or Transfer-Encoding: chunked"},
+      {429, "too many requests of this address wait for their bodies already; try again soon"},
+      {503, "too many requests wait already; try again soon"}};
+  const char* const message = ValueOf(kMessages, status, static_cast<const char*>(nullptr));
+  return message != nullptr ? message : StrCat("failed with status ", status);
 }
 
 // Returns a time as a Date header has it (RFC 9110, 5.6.7).
@@ -69,16 +61,9 @@ std::string AllowedHere() { return StrCat(BoundedServer::CurrentRoute().methods,
 
 // Returns the name of a status with which a request is refused that is not parsed.
 const char* RawReason(int status) {
-  switch (status) {
-    case 400:
-      return "Bad Request";
-    case 408:
-      return "Request Timeout";
-    case 431:
-      return "Request Header Fields Too Large";
-    default:
-      return "Service Unavailable";
-  }
+  static constexpr std::pair<int, const char*> kReasons[] = {
+      {400, "Bad Request"}, {408, "Request Timeout"}, {431, "Request Header Fields Too Large"}};
+  return ValueOf(kReasons, status, "Service Unavailable");
 }
 
 // Says what is wrong with bytes that begin no request of HTTP.

@@ -1,6 +1,7 @@
 #include "server/http2/frame_guard.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -89,29 +90,10 @@ LeakyBucket PerSecond(int count) {
 }  // namespace
 
 std::string_view ToString(FrameAbuse abuse) {
-  switch (abuse) {
-    case FrameAbuse::kNone:
-      return "none";
-    case FrameAbuse::kHeaders:
-      return "headers";
-    case FrameAbuse::kResets:
-      return "resets";
-    case FrameAbuse::kControlFrames:
-      return "control_frames";
-    case FrameAbuse::kStreams:
-      return "streams";
-    case FrameAbuse::kUnread:
-      return "unread";
-    case FrameAbuse::kMessages:
-      return "messages";
-    case FrameAbuse::kUnacknowledged:
-      return "unacknowledged";
-    case FrameAbuse::kProtocol:
-      return "protocol";
-    case FrameAbuse::kErrors:
-      return "errors";
-  }
-  return "none";
+  static constexpr std::array<std::string_view, kFrameAbuses> kNames = {
+      "none",   "headers",  "resets",         "control_frames", "streams",
+      "unread", "messages", "unacknowledged", "protocol",       "errors"};
+  return kNames[static_cast<size_t>(abuse)];
 }
 
 FrameGuard::FrameGuard(const FrameLimits& limits, FrameTotals& totals,

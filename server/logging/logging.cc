@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,36 +24,15 @@ constexpr std::chrono::milliseconds kPatience{1000};
 constexpr char kRendered[] = "millrace";
 
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
-  switch (level) {
-    case LogLevel::kTrace:
-      return spdlog::level::trace;
-    case LogLevel::kDebug:
-      return spdlog::level::debug;
-    case LogLevel::kInfo:
-      return spdlog::level::info;
-    case LogLevel::kWarning:
-      return spdlog::level::warn;
-    case LogLevel::kError:
-      return spdlog::level::err;
-    case LogLevel::kOff:
-      return spdlog::level::off;
-  }
-  return spdlog::level::info;
+  static constexpr spdlog::level::level_enum kLevels[] = {
+      spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
+      spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
+  return kLevels[static_cast<size_t>(level)];
 }
 
 std::string_view LevelName(spdlog::level::level_enum level) {
-  switch (level) {
-    case spdlog::level::trace:
-      return "trace";
-    case spdlog::level::debug:
-      return "debug";
-    case spdlog::level::info:
-      return "info";
-    case spdlog::level::warn:
-      return "warning";
-    default:
-      return "error";
-  }
+  static constexpr std::string_view kNames[] = {"trace", "debug", "info", "warning"};
+  return static_cast<size_t>(level) < std::size(kNames) ? kNames[level] : "error";
 }
 
 // Appends the time in UTC with milliseconds, as RFC 3339.

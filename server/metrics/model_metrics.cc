@@ -1,5 +1,7 @@
 #include "server/metrics/model_metrics.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -42,30 +44,18 @@ std::string_view ToString(Refusal refusal) {
 }
 
 bool IsWatched(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kOk:
-    case absl::StatusCode::kUnknown:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kDataLoss:
-      return true;
-    default:
-      return false;
-  }
+  using Code = absl::StatusCode;
+  static constexpr Code kWatched[] = {Code::kOk, Code::kUnknown, Code::kDeadlineExceeded,
+                                      Code::kInternal, Code::kDataLoss};
+  return std::ranges::find(kWatched, code) != std::end(kWatched);
 }
 
 bool IsServersFault(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kUnknown:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDataLoss:
-      return true;
-    default:
-      return false;
-  }
+  using Code = absl::StatusCode;
+  static constexpr Code kFaults[] = {Code::kUnknown,           Code::kDeadlineExceeded,
+                                     Code::kResourceExhausted, Code::kInternal,
+                                     Code::kUnavailable,       Code::kDataLoss};
+  return std::ranges::find(kFaults, code) != std::end(kFaults);
 }
 
 ModelMetrics::ModelMetrics(std::string name, Duration longest_request)

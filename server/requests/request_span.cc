@@ -1,5 +1,7 @@
 #include "server/requests/request_span.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,17 +14,10 @@ namespace {
 
 // Returns true if a request that ends so is the server's error, by the conventions for gRPC.
 bool IsServersError(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kUnknown:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kUnimplemented:
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDataLoss:
-      return true;
-    default:
-      return false;
-  }
+  using Code = absl::StatusCode;
+  static constexpr Code kErrors[] = {Code::kUnknown,  Code::kDeadlineExceeded, Code::kUnimplemented,
+                                     Code::kInternal, Code::kUnavailable,      Code::kDataLoss};
+  return std::ranges::find(kErrors, code) != std::end(kErrors);
 }
 
 void AddClient(std::string_view client, std::vector<tracing::Attribute>& attributes) {

@@ -1,21 +1,12 @@
 #include "server/requests/server_view.h"
 
+#include <cstddef>
+
 namespace millrace {
 
 std::string_view ToString(ModelState state) {
-  switch (state) {
-    case ModelState::kAvailable:
-      return "AVAILABLE";
-    case ModelState::kLoading:
-      return "LOADING";
-    case ModelState::kReady:
-      return "READY";
-    case ModelState::kFailed:
-      return "FAILED";
-    case ModelState::kIdle:
-      return "IDLE";
-  }
-  return "UNKNOWN";
+  static constexpr std::string_view kNames[] = {"AVAILABLE", "LOADING", "READY", "FAILED", "IDLE"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 }  // namespace millrace

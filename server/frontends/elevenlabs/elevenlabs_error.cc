@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "httplib.h"
+#include "models/core/lookup.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
 #include "server/http/http_status.h"
@@ -12,26 +13,18 @@
 namespace millrace::server {
 
 std::string_view ElevenLabsErrorName(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kUnauthenticated:
-      return "invalid_api_key";
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-      return "invalid_request";
-    case absl::StatusCode::kNotFound:
-      return "model_not_found";
-    case absl::StatusCode::kResourceExhausted:
-      return "too_many_concurrent_requests";
-    case absl::StatusCode::kUnavailable:
-      return "system_busy";
-    case absl::StatusCode::kDeadlineExceeded:
-      return "timeout";
-    case absl::StatusCode::kCancelled:
-      return "cancelled";
-    default:
-      return "internal_error";
-  }
+  using Code = absl::StatusCode;
+  static constexpr std::pair<Code, std::string_view> kNames[] = {
+      {Code::kUnauthenticated, "invalid_api_key"},
+      {Code::kInvalidArgument, "invalid_request"},
+      {Code::kFailedPrecondition, "invalid_request"},
+      {Code::kOutOfRange, "invalid_request"},
+      {Code::kNotFound, "model_not_found"},
+      {Code::kResourceExhausted, "too_many_concurrent_requests"},
+      {Code::kUnavailable, "system_busy"},
+      {Code::kDeadlineExceeded, "timeout"},
+      {Code::kCancelled, "cancelled"}};
+  return ValueOf(kNames, code, std::string_view("internal_error"));
 }
 
 std::string ElevenLabsMessage(const absl::Status& status) {

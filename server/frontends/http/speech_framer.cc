@@ -1,24 +1,16 @@
 #include "server/frontends/http/speech_framer.h"
 
+#include "models/core/lookup.h"
+
 namespace millrace::server {
 
 const char* ContentTypeOf(models::AudioFormat format) {
-  switch (format) {
-    case models::AudioFormat::kMp3:
-      return "audio/mpeg";
-    case models::AudioFormat::kOggOpus:
-      return "audio/ogg";
-    case models::AudioFormat::kFlac:
-      return "audio/flac";
-    case models::AudioFormat::kWav:
-      return "audio/wav";
-    case models::AudioFormat::kPcmS16:
-    case models::AudioFormat::kPcmF32:
-    case models::AudioFormat::kMuLaw:  // clients cannot ask for these two here
-    case models::AudioFormat::kALaw:
-      break;
-  }
-  return "audio/pcm";
+  using Format = models::AudioFormat;
+  static constexpr std::pair<Format, const char*> kTypes[] = {{Format::kMp3, "audio/mpeg"},
+                                                              {Format::kOggOpus, "audio/ogg"},
+                                                              {Format::kFlac, "audio/flac"},
+                                                              {Format::kWav, "audio/wav"}};
+  return ValueOf(kTypes, format, "audio/pcm");
 }
 
 }  // namespace millrace::server

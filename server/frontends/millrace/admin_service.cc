@@ -20,19 +20,10 @@ namespace millrace::server {
 namespace {
 
 v1::ModelState ToProto(ModelState state) {
-  switch (state) {
-    case ModelState::kAvailable:
-      return v1::MODEL_STATE_AVAILABLE;
-    case ModelState::kLoading:
-      return v1::MODEL_STATE_LOADING;
-    case ModelState::kReady:
-      return v1::MODEL_STATE_READY;
-    case ModelState::kFailed:
-      return v1::MODEL_STATE_FAILED;
-    case ModelState::kIdle:
-      return v1::MODEL_STATE_IDLE;
-  }
-  return v1::MODEL_STATE_UNSPECIFIED;
+  static constexpr v1::ModelState kStates[] = {v1::MODEL_STATE_AVAILABLE, v1::MODEL_STATE_LOADING,
+                                               v1::MODEL_STATE_READY, v1::MODEL_STATE_FAILED,
+                                               v1::MODEL_STATE_IDLE};
+  return kStates[static_cast<size_t>(state)];
 }
 
 // These fill in what is known of a loaded model by its task.

@@ -1,8 +1,11 @@
 #include "server/frontends/openai/openai_error.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "httplib.h"
+#include "models/core/lookup.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
@@ -25,18 +28,13 @@ std::string_view FieldOf(std::string_view message) {
 }
 
 std::string_view CodeOf(absl::StatusCode code) {
-  switch (code) {
-    case absl::StatusCode::kUnauthenticated:
-      return "invalid_api_key";
-    case absl::StatusCode::kNotFound:
-      return "model_not_found";
-    case absl::StatusCode::kResourceExhausted:
-      return "rate_limit_exceeded";
-    case absl::StatusCode::kDeadlineExceeded:
-      return "timeout";
-    default:
-      return {};
-  }
+  using Code = absl::StatusCode;
+  static constexpr std::pair<Code, std::string_view> kCodes[] = {
+      {Code::kUnauthenticated, "invalid_api_key"},
+      {Code::kNotFound, "model_not_found"},
+      {Code::kResourceExhausted, "rate_limit_exceeded"},
+      {Code::kDeadlineExceeded, "timeout"}};
+  return ValueOf(kCodes, code, std::string_view());
 }
 
 std::string_view TypeOf(int http_status) {

@@ -17,24 +17,20 @@ namespace millrace::server {
 namespace {
 
 absl::StatusOr<models::AudioFormat> ToFormat(nvidia::riva::AudioEncoding encoding) {
-  switch (encoding) {
-    case nvidia::riva::ENCODING_UNSPECIFIED:
-    case nvidia::riva::LINEAR_PCM:
-      return models::AudioFormat::kPcmS16;
-    case nvidia::riva::FLAC:
-      return models::AudioFormat::kFlac;
-    case nvidia::riva::MULAW:
-      return models::AudioFormat::kMuLaw;
-    case nvidia::riva::ALAW:
-      return models::AudioFormat::kALaw;
-    case nvidia::riva::OGGOPUS:
-      return models::AudioFormat::kOggOpus;
-    default:
-      return InvalidArgument(
-          "encoding: ", static_cast<int>(encoding),
-          " is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW "
-          "(20) are");
+  using Format = models::AudioFormat;
+  static constexpr std::pair<nvidia::riva::AudioEncoding, Format> kFormats[] = {
+      {nvidia::riva::ENCODING_UNSPECIFIED, Format::kPcmS16},
+      {nvidia::riva::LINEAR_PCM, Format::kPcmS16},
+      {nvidia::riva::FLAC, Format::kFlac},
+      {nvidia::riva::MULAW, Format::kMuLaw},
+      {nvidia::riva::ALAW, Format::kALaw},
+      {nvidia::riva::OGGOPUS, Format::kOggOpus}};
+  for (const auto& [known, format] : kFormats) {
+    if (known == encoding) return format;
   }
+  return InvalidArgument(
+      "encoding: ", static_cast<int>(encoding),
+      " is not supported; LINEAR_PCM (1), FLAC (2), MULAW (3), OGGOPUS (4) and ALAW (20) are");
 }
 
 constexpr char kTextFormat[] = "text_format";

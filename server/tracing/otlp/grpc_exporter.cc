@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -60,22 +61,13 @@ ExportResult ResultOf(const grpc::Status& status) {
       .error = StrCat("the collector answered with code ", static_cast<int>(status.error_code()),
                       ": ", status.error_message())};
   const auto delay = RetryDelay(status);
-  switch (status.error_code()) {
-    case grpc::StatusCode::CANCELLED:
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-    case grpc::StatusCode::ABORTED:
-    case grpc::StatusCode::OUT_OF_RANGE:
-    case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::DATA_LOSS:
-      result.kind = Kind::kTryAgain;
-      break;
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      // Without a time the collector will not take the batch later either.
-      if (delay) result.kind = Kind::kTryAgain;
-      break;
-    default:
-      break;
-  }
+  using Code = grpc::StatusCode;
+  static constexpr Code kPassing[] = {Code::CANCELLED,    Code::DEADLINE_EXCEEDED, Code::ABORTED,
+                                      Code::OUT_OF_RANGE, Code::UNAVAILABLE,       Code::DATA_LOSS};
+  // An exhausted collector that names no time will not take the batch later either.
+  if (std::ranges::find(kPassing, status.error_code()) != std::end(kPassing) ||
+      (status.error_code() == Code::RESOURCE_EXHAUSTED && delay))
+    result.kind = Kind::kTryAgain;
   if (delay) result.try_after = *delay;
   return result;
 }
