@@ -52,6 +52,8 @@ class ByteCall {
 
   // Returns the client's metadata of that key; empty if there is none.
   virtual std::string_view Metadata(std::string_view key) const = 0;
+  // Returns true if the client has sent different values of that key.
+  virtual bool HasSeveral(std::string_view key) const = 0;
   // Returns the client's address, as gRPC writes it.
   virtual std::string peer() const = 0;
   // Returns system_clock's max if there is none.

@@ -2,6 +2,7 @@
 
 #include <grpc/grpc.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
@@ -124,6 +125,11 @@ std::string_view GrpcCall::Metadata(std::string_view key) const {
   const auto found = metadata.find({key.data(), key.size()});
   if (found == metadata.end()) return {};
   return {found->second.data(), found->second.size()};
+}
+
+bool GrpcCall::HasSeveral(std::string_view key) const {
+  const auto [first, end] = context_.client_metadata().equal_range({key.data(), key.size()});
+  return std::any_of(first, end, [&](const auto& one) { return one.second != first->second; });
 }
 
 void GrpcCall::StartRead(ByteBuffer* message) {

@@ -30,6 +30,7 @@ class GrpcCall final : public ByteCall, public SelfOwned<GrpcCall> {
   ~GrpcCall() { thread_.RemoveCall(); }
 
   std::string_view Metadata(std::string_view key) const override;
+  bool HasSeveral(std::string_view key) const override;
   std::string peer() const override { return context_.peer(); }
   std::chrono::system_clock::time_point deadline() const override { return context_.deadline(); }
   void AddTrailingMetadata(const std::string& key, const std::string& value) override {

@@ -157,6 +157,7 @@ class FakeCall final : public server::ByteCall {
     return trailers_;
   }
 
+  bool HasSeveral(std::string_view /*key*/) const override { return false; }
   std::string_view Metadata(std::string_view key) const override {
     const auto found = options_.metadata.find(key);
     return found == options_.metadata.end() ? std::string_view() : found->second;

@@ -39,6 +39,11 @@ namespace {
 
 // Returns the owner of the call's key.
 absl::StatusOr<Principal> PrincipalOf(const ApiKeyStore& keys, const ByteCall& call) {
+  // A proxy and this server could heed different ones of several.
+  for (const char* name : {"authorization", "x-api-key", kPriority}) {
+    if (call.HasSeveral(name))
+      return InvalidArgument(name, ": is given twice, with different values");
+  }
   const std::string_view key = KeyOf(call);
   if (key.empty()) {
     return absl::UnauthenticatedError(

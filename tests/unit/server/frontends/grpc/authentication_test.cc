@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "server/frontends/grpc/call_metadata.h"
 #include "server/security/api_key_store.h"
@@ -71,6 +72,31 @@ TEST_F(AuthenticationTest, MissingOrUnknownKeyIsUnauthenticated) {
     EXPECT_EQ(status.error_message().find("other"), std::string::npos);  // keys are not repeated
   }
   EXPECT_EQ(server_->Count("null", Method::kModelInfer, absl::StatusCode::kOk), 0);
+}
+
+// A proxy in front of the server could have looked at the other one.
+TEST_F(AuthenticationTest, DifferentValuesOfOneKeyAreRefused) {
+  const auto infer = [this](const std::string& header, const std::string& one,
+                            const std::string& other) {
+    grpc::ClientContext context;
+    context.AddMetadata("x-api-key", "user-key");
+    context.AddMetadata(header, one);
+    context.AddMetadata(header, other);
+    inference::ModelInferResponse response;
+    return GRPCInferenceService::NewStub(server_->channel)
+        ->ModelInfer(&context, InferRequest("null"), &response);
+  };
+  for (const auto& [header, one, other] :
+       {std::tuple("authorization", "Bearer user-key", "Bearer admin-key"),
+        {"authorization", "Bearer other", "Bearer user-key"},
+        {"x-api-key", "user-key", "admin-key"},
+        {"x-priority", "low", "high"}}) {
+    const grpc::Status status = infer(header, one, other);
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << header;
+    EXPECT_EQ(status.error_message(),
+              std::string(header) + ": is given twice, with different values");
+  }
+  EXPECT_TRUE(infer("authorization", "Bearer user-key", "Bearer user-key").ok());
 }
 
 // Clients without a key learn nothing of the models either.
