@@ -339,7 +339,9 @@ class Server {
 
   // Lets load balancers go elsewhere while gRPC's calls are not answered.
   void CheckPolling() {
-    status_.SetPollingDelay(grpc_->PollingDelay(Clock::Real().Now()));
+    const Duration delay = grpc_->PollingDelay(Clock::Real().Now());
+    status_.SetPollingDelay(delay);
+    if (delay < ServerStatus::kStalled) PingSystemd();
     ShowServing();
   }
 

@@ -27,4 +27,8 @@ void NotifySystemd(std::string_view state) {
   close(fd);
 }
 
+void PingSystemd() {
+  if (std::getenv("WATCHDOG_USEC") != nullptr) NotifySystemd("WATCHDOG=1");
+}
+
 }  // namespace millrace::server

@@ -8,4 +8,7 @@ namespace millrace::server {
 // does nothing.
 void NotifySystemd(std::string_view state);
 
+// Tells systemd that the server works, if it wants to be told (WatchdogSec of the unit).
+void PingSystemd();
+
 }  // namespace millrace::server

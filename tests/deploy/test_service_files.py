@@ -53,6 +53,11 @@ def test_unit_leaves_more_time_to_stop_than_the_drain_takes():
     assert seconds > sum(map(int, settings.values()))
 
 
+def test_unit_waits_for_longer_than_a_stall_that_may_pass():
+    """A polling thread that has not come round for 5 s counts as stalled, which is looked at each second."""
+    assert int(re.search(r"^WatchdogSec=(\d+)$", UNIT.read_text(), re.MULTILINE)[1]) >= 20
+
+
 def test_daemon_tells_systemd_when_it_serves_and_when_it_stops(tmp_path):
     path = tmp_path / "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

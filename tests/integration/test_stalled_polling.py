@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import socket
 import time
 
 import pytest
@@ -46,18 +47,42 @@ def stopped(process, name):
             ptrace(DETACH, thread)
 
 
-def test_a_stalled_polling_thread_is_told(tmp_path, null_models):
-    with daemons.start(tmp_path, "--workers", "1", models=null_models) as daemon:
+def pings(manager):
+    """How often the service manager has been told of life since the last time."""
+    count = 0
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            count += manager.recv(4096) == b"WATCHDOG=1"
+    return count
+
+
+@pytest.fixture
+def manager(tmp_path):
+    """systemd's end of NOTIFY_SOCKET."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(str(tmp_path / "notify"))
+        receiver.setblocking(False)
+        yield receiver
+
+
+def test_a_stalled_polling_thread_is_told(tmp_path, null_models, manager):
+    with daemons.start(tmp_path, "--workers", "1", models=null_models, NOTIFY_SOCKET=manager.getsockname(), WATCHDOG_USEC="30000000") as daemon:
         watch = health_pb2_grpc.HealthStub(daemon.channel).Watch(health_pb2.HealthCheckRequest())
         told = (health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status) for answer in watch)
         assert next(told) == "SERVING"
+        eventually("systemd is told that it lives", lambda: pings(manager) > 0)
         with stopped(daemon.process, "millrace-grpc"):
             begun = time.monotonic()
             eventually("it is not ready", lambda: daemon.http("/v2/health/ready")[0] == 503, 15)
             assert time.monotonic() - begun > 3   # a short delay is no stall
             assert daemon.http("/v2/health/live")[0] == 200
             assert daemon.metrics().total("millrace_grpc_polling_delay_seconds") >= 4
+            pings(manager)
+            longer = daemon.metrics().total("millrace_grpc_polling_delay_seconds") + 2
+            eventually("it was looked at again", lambda: daemon.metrics().total("millrace_grpc_polling_delay_seconds") > longer)
+            assert pings(manager) == 0
         # The stalled thread tells gRPC's clients late, but it does.
         assert [next(told), next(told)] == ["NOT_SERVING", "SERVING"]
         assert daemon.http("/v2/health/ready")[0] == 200
+        eventually("systemd is told that it lives again", lambda: pings(manager) > 0)
         eventually("the delay is over", lambda: daemon.metrics().total("millrace_grpc_polling_delay_seconds") < 2)

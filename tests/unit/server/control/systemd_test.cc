@@ -26,6 +26,7 @@ class SystemdTest : public ::testing::Test {
   ~SystemdTest() override {
     if (fd_ >= 0) close(fd_);
     unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
     fs::remove_all(folder_);
   }
 
@@ -60,6 +61,15 @@ TEST_F(SystemdTest, TellsTheStateInOneDatagram) {
   NotifySystemd("STOPPING=1");
   EXPECT_EQ(Received(), "STOPPING=1");
   EXPECT_EQ(Received(), "");
+}
+
+TEST_F(SystemdTest, PingsOnlyWhereThatIsWaitedFor) {
+  Listen(folder_ + "/notify");
+  PingSystemd();
+  EXPECT_EQ(Received(), "");
+  setenv("WATCHDOG_USEC", "30000000", 1);
+  PingSystemd();
+  EXPECT_EQ(Received(), "WATCHDOG=1");
 }
 
 #ifdef __linux__
