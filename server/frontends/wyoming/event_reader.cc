@@ -49,6 +49,9 @@ void EventReader::Skip(size_t bytes) {
 
 absl::StatusOr<std::optional<WyomingEvent>> EventReader::Next() {
   if (!event_) {
+    constexpr char kTlsHandshake = '\x16';  // has no end of a line that would be waited for
+    if (unread().starts_with(kTlsHandshake))
+      return InvalidArgument("line: TLS is not spoken on this address, where each line is JSON");
     const size_t end = unread().find('\n', searched_);
     const bool whole = end != std::string_view::npos;
     if ((whole ? end : unread().size()) > limits_.line_bytes) {

@@ -51,6 +51,14 @@ TEST(EventReaderTest, DataStandsInTheLineOrBehindIt) {
   }
 }
 
+// It has no end of a line, so that its client would wait.
+TEST(EventReaderTest, TlsIsToldAtItsFirstByte) {
+  EXPECT_THAT(OneError("\x16\x03\x01"), HasSubstr("TLS is not spoken on this address"));
+  EXPECT_THAT(ReadAll("{\"type\":\"a\"}\n\x16"),
+              ElementsAre("a {}", HasSubstr("TLS is not spoken on this address")));
+  EXPECT_THAT(ReadAll("{\"type\":\"a\",\"payload_length\":1}\n\x16"), ElementsAre("a {}"));
+}
+
 TEST(EventReaderTest, PayloadsAreSkippedAndNotHeld) {
   EventReader reader;
   reader.Push("{\"type\":\"audio-chunk\",\"data_length\":2,\"payload_length\":1000000}\n{}xy");
