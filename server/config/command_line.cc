@@ -236,6 +236,12 @@ std::variant<Command, EarlyExit> Parse(std::span<const std::string> arguments,
   const CLI::App& check = *grammar.check;
   const ClientCommands& clients = *grammar.clients;
 
+  // CLI11 would take the next argument as its value, and --insecure= as --insecure.
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
+      return UsageError(StrCat(argument, " needs a value"), "");
+  }
   // CLI11 takes the arguments in reverse order. `help serve` is `serve --help`.
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   if (!reversed.empty() && reversed.back() == "help") {

@@ -131,6 +131,13 @@ TEST(FlagsTest, BadValueNamesOptionValueAndAllowed) {
           "MILLRACE_MODE: 'fast' is not allowed, allowed: auto, parallel, encode-lock, serial"));
 }
 
+TEST(FlagsTest, AnEmptyValueIsNeitherTheNextArgumentNorTrue) {
+  EXPECT_TRUE(Has(Refused({"serve", "--insecure="}).err, "--insecure= needs a value"));
+  EXPECT_TRUE(Has(Refused({"serve", "--workers=", "2"}).err, "--workers= needs a value"));
+  EXPECT_TRUE(Has(Refused({"synthesize", "--voice=", "Hi"}).err, "--voice= needs a value"));
+  EXPECT_EQ(Parse<TranslateCommand>({"translate", "--", "--a="}).text, "--a=");
+}
+
 TEST(FlagsTest, MissingValueIsRefused) {
   const EarlyExit exit = Refused({"serve", "--workers"});
   EXPECT_EQ(exit.status, kExitUsage);

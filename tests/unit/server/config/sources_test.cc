@@ -1,11 +1,14 @@
 #include "server/config/sources.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "models/core/strings.h"
 
 namespace millrace {
@@ -121,6 +124,18 @@ TEST(ApplyTest, BadValueNamesPlaceValueAndAllowed) {
   const absl::Status status = Apply(
       {{"queue-size", {"0", "conf.toml:3: queue_size", "file conf.toml:3"}}}, config, origins);
   EXPECT_EQ(status.message(), "conf.toml:3: queue_size: '0' is not allowed, allowed: 1..65536");
+}
+
+TEST(ApplyTest, WhatATerminalMayNotShowIsRefusedWithoutIt) {
+  ServerConfig config;
+  Origins origins;
+  for (const char* text : {R"(log_level = "a\u001b[31m")", R"(models = "/x\u0000/y")"}) {
+    const auto values = ParseToml(text, "conf.toml");
+    ASSERT_TRUE(values.ok()) << values.status();
+    const absl::Status status = Apply(*values, config, origins);
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("' is not allowed, allowed: "));
+    EXPECT_TRUE(std::ranges::all_of(status.message(), absl::ascii_isprint)) << status;
+  }
 }
 
 }  // namespace
