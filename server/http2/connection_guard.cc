@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <limits>
 #include <string>
 #include <utility>
@@ -20,6 +21,20 @@ constexpr Duration kLogInterval = std::chrono::seconds(10);
 constexpr size_t kMostUnread = 16 << 10;
 
 constexpr char kTlsHandshake = '\x16';  // the first byte of a client that speaks TLS
+
+// A connection on whose bytes this thread works, and the thread's time when it had read them.
+struct Turn {
+  WatchedConnection* connection = nullptr;
+  uint64_t begun = 0;
+};
+thread_local Turn turn;
+
+// Returns the time that this thread has run, in nanoseconds.
+uint64_t ThreadTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -281,7 +296,15 @@ WatchedConnection* ConnectionGuard::FindTls(const TlsRandom& random) {
   return connection;
 }
 
+void ConnectionGuard::EndTurn() {
+  WatchedConnection* const connection = std::exchange(turn.connection, nullptr);
+  if (connection == nullptr) return;
+  MutexLock lock(connection->mu_);
+  connection->turns_.OnMeasured(ThreadTime() - turn.begun);
+}
+
 size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char> bytes) {
+  if (turn.connection != &connection) EndTurn();
   const TimePoint now = std::chrono::steady_clock::now();
   std::shared_ptr<ClientTotals> crowded;
   {
@@ -294,6 +317,8 @@ size_t ConnectionGuard::OnReceived(WatchedConnection& connection, std::span<char
     const FrameAbuse abuse = frames.Read(bytes, now);
     connection.turns_.OnRead(bytes.size());
     connection.turns_.OnCost(bytes.size(), frames.cost() - cost);
+    if (turn.connection == nullptr && connection.turns_.is_long())
+      turn = {&connection, ThreadTime()};
     connection.calls_.store(frames.calls(), std::memory_order_relaxed);
     connection.acknowledged_.store(frames.acknowledged(), std::memory_order_relaxed);
     if (abuse != FrameAbuse::kNone) {

@@ -119,6 +119,9 @@ class ConnectionGuard {
   void OnPolled(int fd, const PollEntry& entry);
   // Called when gRPC has looked which connections can be read.
   void OnRound() { rounds_.fetch_add(1, std::memory_order_relaxed); }
+  // Called when this thread goes on from the connection that it has read last, and has done what
+  // that had asked for.
+  static void EndTurn();
   // Returns how many bytes gRPC may read from a descriptor now. Any descriptor. If it is 0, the
   // connection has had its turn, and `entry` must be polled anew so that it has its next one.
   size_t Allowed(int fd, PollEntry& entry);

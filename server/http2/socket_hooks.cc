@@ -210,6 +210,7 @@ extern "C" int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
 
 extern "C" int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   static const auto next = millrace::server::Next<decltype(&::epoll_wait)>("epoll_wait");
+  ConnectionGuard::EndTurn();
   const int count = next(epoll, events, most, timeout);
   ConnectionGuard& guard = ConnectionGuard::Process();
   guard.OnRound();

@@ -33,6 +33,24 @@ TEST(ReadTurnsTest, CheapBytesComeInGrowingPiecesUpToTheCostOfATurn) {
   EXPECT_NEAR(static_cast<double>(TakeTurn(turns, 10, 2)), of_turn, of_turn / 10.0);
 }
 
+TEST(ReadTurnsTest, EstimatesAreCorrectedByWhatTurnsHaveTaken) {
+  ReadTurns turns;
+  TakeTurn(turns, 1, 100);
+  const size_t usual = TakeTurn(turns, 2, 100);
+  EXPECT_TRUE(turns.is_long());
+  for (uint64_t round = 3; round < 20; ++round) {
+    const size_t bytes = TakeTurn(turns, round, 100);
+    turns.OnMeasured(1000 * bytes);
+  }
+  EXPECT_NEAR(static_cast<double>(TakeTurn(turns, 20, 100)), usual / 10.0, usual / 50.0);
+  // They are no less than rough, since much of a cheap turn may be done on other threads.
+  for (uint64_t round = 21; round < 40; ++round) {
+    TakeTurn(turns, round, 100);
+    turns.OnMeasured(1);
+  }
+  EXPECT_NEAR(static_cast<double>(TakeTurn(turns, 40, 100)), usual, usual / 10.0);
+}
+
 TEST(ReadTurnsTest, BytesWhoseCostIsNotKnownYetAreFew) {
   ReadTurns turns;
   turns.OnRead(ReadTurns::kFirstBytes - 1);
