@@ -169,7 +169,7 @@ absl::Status Apply(const GivenValues& values, ServerConfig& config, Origins& ori
       return InvalidArgument(given.place, ": this build has no front end '", option->front_end,
                              "', whose option it is; it has: ", BuiltFrontEnds());
     }
-    // What takes a path reads it up to a NUL.
+    // Paths would be read up to a NUL.
     if (given.value.find('\0') != std::string::npos || !option->set(config, given.value)) {
       return InvalidArgument(given.place, ": ", Quoted(given.value),
                              " is not allowed, allowed: ", option->allowed);
