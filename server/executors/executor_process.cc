@@ -126,23 +126,9 @@ absl::StatusOr<std::unique_ptr<ExecutorProcess>> ProgramLauncher::Launch(FileDes
 }
 
 std::string_view ToString(DeathCause cause) {
-  switch (cause) {
-    case DeathCause::kCrash:
-      return "crash";
-    case DeathCause::kKilled:
-      return "killed";
-    case DeathCause::kOutOfMemory:
-      return "out_of_memory";
-    case DeathCause::kExit:
-      return "exit";
-    case DeathCause::kSilent:
-      return "silent";
-    case DeathCause::kHang:
-      return "hang";
-    case DeathCause::kProtocol:
-      return "protocol";
-  }
-  return "";
+  static constexpr std::array<std::string_view, kDeathCauses> kNames = {
+      "crash", "killed", "out_of_memory", "exit", "hang", "silent", "protocol"};
+  return kNames[static_cast<size_t>(cause)];
 }
 
 ExecutorDeath Classify(const ProcessEnd& end) {

@@ -35,14 +35,9 @@ constexpr double kSomeAudio = 1e-6;
 
 // Returns the tokens without which a request is not begun; 0: the limit is none for it.
 double NeededToBegin(KeyLimit limit, const RequestCost& cost) {
-  switch (limit) {
-    case KeyLimit::kCharacters:
-      return static_cast<double>(cost.characters);
-    case KeyLimit::kAudioSeconds:
-      return cost.makes_audio ? kSomeAudio : 0;
-    default:
-      return 1;
-  }
+  if (limit == KeyLimit::kCharacters) return static_cast<double>(cost.characters);
+  if (limit == KeyLimit::kAudioSeconds) return cost.makes_audio ? kSomeAudio : 0;
+  return 1;
 }
 
 int64_t Whole(double value) { return static_cast<int64_t>(value); }

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "models/core/lookup.h"
 #include "models/core/strings.h"
 
 namespace millrace::server {
@@ -47,16 +48,11 @@ std::string Escaped(std::string_view text) {
 }
 
 std::string_view TypeName(MetricType type) {
-  switch (type) {
-    case MetricType::Counter:
-      return "counter";
-    case MetricType::Gauge:
-      return "gauge";
-    case MetricType::Histogram:
-      return "histogram";
-    default:
-      return "unknown";
-  }
+  static constexpr std::pair<MetricType, std::string_view> kNames[] = {
+      {MetricType::Counter, "counter"},
+      {MetricType::Gauge, "gauge"},
+      {MetricType::Histogram, "histogram"}};
+  return ValueOf(kNames, type, std::string_view("unknown"));
 }
 
 // Appends "name{labels}"; `bound`: of a bucket, or empty.

@@ -27,14 +27,11 @@ absl::Status TakePositive(std::string_view field, std::optional<float> value, in
 
 absl::StatusOr<speech::MarkedText> ParseMarkup(const SpeechRequest& request,
                                                const speech::MarkupContext& context) {
-  switch (request.text_format) {
-    case SpeechTextFormat::kSsml:
-      return speech::ParseSsml(request.text, context);
-    case SpeechTextFormat::kSsmlFragment:
-      return speech::ParseSsmlFragment(request.text, context);
-    default:
-      return speech::ParseTaggedText(request.text, context);
-  }
+  const SpeechTextFormat format = request.text_format;
+  if (format == SpeechTextFormat::kSsml) return speech::ParseSsml(request.text, context);
+  return format == SpeechTextFormat::kSsmlFragment
+             ? speech::ParseSsmlFragment(request.text, context)
+             : speech::ParseTaggedText(request.text, context);
 }
 
 // Takes the text of a request, and what its markup says of it and of what follows.

@@ -27,16 +27,9 @@ std::string WithoutTags(std::string_view text, char open, char close) {
 }
 
 std::string WithoutTags(std::string_view text, SpeechTextFormat format) {
-  switch (format) {
-    case SpeechTextFormat::kTags:
-      return WithoutTags(text, '[', ']');
-    case SpeechTextFormat::kSsml:
-    case SpeechTextFormat::kSsmlFragment:
-      return WithoutTags(text, '<', '>');
-    case SpeechTextFormat::kPlain:
-      break;
-  }
-  return std::string(text);
+  if (format == SpeechTextFormat::kPlain) return std::string(text);
+  return format == SpeechTextFormat::kTags ? WithoutTags(text, '[', ']')
+                                           : WithoutTags(text, '<', '>');
 }
 
 }  // namespace

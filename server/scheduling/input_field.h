@@ -8,15 +8,8 @@ namespace millrace::server {
 
 // Returns the name of the input in requests of this kind.
 inline std::string_view InputField(models::Task task) {
-  switch (task) {
-    case models::Task::kTranslation:
-      return "texts";
-    case models::Task::kSynthesis:
-      return "text";
-    case models::Task::kInfer:
-      break;
-  }
-  return "inputs";
+  if (task == models::Task::kTranslation) return "texts";
+  return task == models::Task::kSynthesis ? "text" : "inputs";
 }
 
 }  // namespace millrace::server

@@ -46,15 +46,13 @@ std::optional<WebSocketServer::Refusal> WebSocketServer::Upgrade(const HttpServe
   if (group_.draining()) return refused(503, "the server is shutting down");
   const Peer client_peer = HttpClientPeer();
   PeerPlaces::Place place = group_.places().TryEnter(client_peer);
-  switch (place.full()) {
-    case PeerPlaces::Full::kNo:
-      break;
-    case PeerPlaces::Full::kOfPeer:
-      return refused(429, StrCat("the server already has ", options_.max_connections_of_peer,
-                                 " WebSocket connections of this address, which is the limit"));
-    case PeerPlaces::Full::kAll:
-      return refused(503, StrCat("the server already has ", options_.max_connections,
-                                 " WebSocket connections, which is its limit"));
+  if (place.full() == PeerPlaces::Full::kOfPeer) {
+    return refused(429, StrCat("the server already has ", options_.max_connections_of_peer,
+                               " WebSocket connections of this address, which is the limit"));
+  }
+  if (place.full() == PeerPlaces::Full::kAll) {
+    return refused(503, StrCat("the server already has ", options_.max_connections,
+                               " WebSocket connections, which is its limit"));
   }
   auto client = std::make_unique<SessionClient>(loop_.wake_pipe(), client_peer, std::move(place),
                                                 SessionClient::Options());

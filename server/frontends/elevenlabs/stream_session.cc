@@ -44,15 +44,9 @@ Json AlignmentInMilliseconds(const CharacterTimes& times) {
 }
 
 WebSocketClose CloseOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnknown:
-      return WebSocketClose::kInternalError;
-    case absl::StatusCode::kUnavailable:
-      return WebSocketClose::kGoingAway;
-    default:
-      return WebSocketClose::kPolicyViolation;
-  }
+  if (absl::IsInternal(status) || absl::IsUnknown(status)) return WebSocketClose::kInternalError;
+  return absl::IsUnavailable(status) ? WebSocketClose::kGoingAway
+                                     : WebSocketClose::kPolicyViolation;
 }
 
 }  // namespace

@@ -59,16 +59,9 @@ std::string DoneEvent(size_t characters, double seconds) {
 }  // namespace
 
 const char* ContentTypeOf(SpeechFraming framing, models::AudioFormat format) {
-  switch (framing) {
-    case SpeechFraming::kEvents:
-      return "text/event-stream";
-    case SpeechFraming::kCaptions:
-    case SpeechFraming::kWholeCaption:
-      return "application/json";
-    case SpeechFraming::kAudio:
-    case SpeechFraming::kFile:
-      break;
-  }
+  if (framing == SpeechFraming::kEvents) return "text/event-stream";
+  if (framing == SpeechFraming::kCaptions || framing == SpeechFraming::kWholeCaption)
+    return "application/json";
   return ContentTypeOf(format);
 }
 
@@ -99,19 +92,11 @@ std::string OpenAiFramer::Close(std::string_view audio, double seconds) {
 
 std::string OpenAiFramer::Framed(std::string_view audio) {
   if (audio.empty()) return "";
-  switch (framing_) {
-    case SpeechFraming::kEvents:
-      return AudioEvent(audio);
-    case SpeechFraming::kCaptions:
-      return TakeCaption(audio) + "\n";
-    case SpeechFraming::kWholeCaption:
-      audio_ += audio;
-      return "";
-    case SpeechFraming::kAudio:
-    case SpeechFraming::kFile:
-      break;
-  }
-  return std::string(audio);
+  if (framing_ == SpeechFraming::kEvents) return AudioEvent(audio);
+  if (framing_ == SpeechFraming::kCaptions) return TakeCaption(audio) + "\n";
+  if (framing_ != SpeechFraming::kWholeCaption) return std::string(audio);
+  audio_ += audio;
+  return "";
 }
 
 std::string OpenAiFramer::TakeCaption(std::string_view audio) {
