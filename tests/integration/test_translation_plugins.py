@@ -110,13 +110,20 @@ def test_a_form_or_a_query_is_read_as_json_is(daemon, path):
         assert status == 200 and over_grpc(daemon, TEXT) in json.dumps(answer, ensure_ascii=False), answer
 
 
+def test_members_without_effect_are_named(daemon):
+    for path, body in GOOD.items():
+        warnings = [{name.lower(): value for name, value in post(daemon, path, sent)[1].items()}.get("warning")
+                    for sent in (body, body | {"tone": "formal"})]
+        assert warnings == [None, '299 millrace "ignored members: tone"'], path
+
+
 # --- what bad requests get ---
 
 def bad(path):
     """Name: body, status, words of the answer."""
     good, texts, target = GOOD[path], TEXTS[path], TARGETS[path]
     wrap = (lambda text: [text]) if path in LISTS else (lambda text: text)
-    place = f"{texts}[0]"
+    place = f"{texts}[0]:" if path in LISTS else f"{texts}:"
     return {
         "no JSON": (b"{", 400, ["JSON", "byte"]),
         "nothing": (b"", 400, [f"{texts}: is missing"]),

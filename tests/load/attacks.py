@@ -4,7 +4,7 @@ A server is started anew for each attack, with a limit of its memory, and is cal
 attack, and beside as many programs as attack, which take as much CPU time as the attackers took and send nothing. So the last two of its 99th
 percentiles tell apart what the server does for the attackers and what they take from it and its client by running on the same CPUs.
 
-Usage: python tests/load/attacks.py [--seconds 5] [--only NAME,...] [--tls] -- COMMAND...
+Usage: python tests/load/attacks.py [--seconds 5] [--only NAME,...] [--tls] [--apart] -- COMMAND...
 In the command, {port} is a free port, which the server must listen on; with --tls {certificate} and {key} are files that it must show.
 """
 
@@ -69,9 +69,10 @@ def serving(command: list[str], **places: object) -> Iterator[subprocess.Popen]:
 
 
 @contextlib.contextmanager
-def computing(share: float) -> Iterator[list[subprocess.Popen]]:
+def computing(share: float, cpus: set[int]) -> Iterator[list[subprocess.Popen]]:
     """As many programs as attack, each of which takes this share of a CPU."""
-    programs = [subprocess.Popen([sys.executable, CPU_SHARE, str(share)]) for _ in range(attacks.CONNECTIONS)]
+    programs = [subprocess.Popen([sys.executable, CPU_SHARE, str(share)], preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+                for _ in range(attacks.CONNECTIONS)]
     try:
         yield programs
     finally:
@@ -123,7 +124,7 @@ def call(stub: health_pb2_grpc.HealthStub, seconds: float, server: subprocess.Po
     return Calls(p99(times), len(times), times.count(PATIENCE), used[0], sum(used[1:]), others.share * os.cpu_count())
 
 
-def measure(command: list[str], name: str, seconds: float, authority: certificates.Authority | None) -> str:
+def measure(command: list[str], name: str, seconds: float, authority: certificates.Authority | None, cpus: set[int]) -> str:
     """A row of the table."""
     port = free_port()
     certificate, key = authority.issue("server") if authority else ("", "")
@@ -136,12 +137,12 @@ def measure(command: list[str], name: str, seconds: float, authority: certificat
         quiet = call(stub, QUIET_SECONDS, server, [])
         before = memory(server, "VmRSS")
         forget_peak(server)
-        with attacks.under_attack(name, port, seconds + 60, tls=authority is not None) as attackers:
+        with attacks.under_attack(name, port, seconds + 60, tls=authority is not None, cpus=cpus) as attackers:
             attacked = call(stub, seconds, server, attackers)
         if server.poll() is not None:
             return f"| {name} | | {quiet.p99 * 1e3:.1f} ms | | the server ended | | | |"
         growth = max(memory(server, "VmHWM") - before, 0) / 1e6
-        with computing(attacked.beside / attacks.CONNECTIONS) as programs:
+        with computing(attacked.beside / attacks.CONNECTIONS, cpus) as programs:
             control = call(stub, seconds, server, programs)
     said = f"{attacked.p99 * 1e3:.1f} ms" if attacked.failed == 0 else f"{attacked.failed} of {attacked.count} calls failed"
     return (f"| {name} | {growth:.0f} MB | {quiet.p99 * 1e3:.1f} ms | {control.p99 * 1e3:.1f} ms | {said} | {attacked.p99 / quiet.p99:.1f}x "
@@ -153,13 +154,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--only", help="names of attacks, separated by commas")
     parser.add_argument("--tls", action="store_true", help="attack over TLS, and call so")
+    parser.add_argument("--apart", action="store_true", help="attack from a CPU of its own, as attackers do that are elsewhere: what is left is what the server "
+                        "does for them")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
+    attackers_cpus = os.sched_getaffinity(0)
+    if arguments.apart:
+        attackers_cpus = {max(attackers_cpus)}
+        os.sched_setaffinity(0, os.sched_getaffinity(0) - attackers_cpus)   # the server's and its client's
     with tempfile.TemporaryDirectory() as folder:
         authority = certificates.Authority(Path(folder), "authority") if arguments.tls else None
         print(HEAD)
         for name in arguments.only.split(",") if arguments.only else attacks.ATTACKS:
-            print(measure(arguments.command, name, arguments.seconds, authority), flush=True)
+            print(measure(arguments.command, name, arguments.seconds, authority, attackers_cpus), flush=True)
 
 
 if __name__ == "__main__":

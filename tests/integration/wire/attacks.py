@@ -2,6 +2,7 @@
 interpreter with the client that is measured: `python -m wire.attacks NAME PORT SECONDS`."""
 
 import contextlib
+import os
 import struct
 import subprocess
 import sys
@@ -469,11 +470,12 @@ def attack(name: str, port: int, seconds: float, tls: bool) -> int:
 
 
 @contextlib.contextmanager
-def under_attack(name: str, port: int, seconds: float, tls: bool = False) -> Iterator[list[subprocess.Popen]]:
+def under_attack(name: str, port: int, seconds: float, tls: bool = False, cpus: set[int] | None = None) -> Iterator[list[subprocess.Popen]]:
     """The attack from two connections, each made anew when it is closed, for the time of a with block that lasts at most so long. Yields the processes
-    that attack."""
+    that attack, which run on these CPUs."""
     command = [sys.executable, "-m", "wire.attacks", name, str(port), str(seconds), *(["tls"] if tls else [])]
-    attackers = [subprocess.Popen(command, cwd=Path(__file__).parents[1]) for _ in range(CONNECTIONS)]
+    attackers = [subprocess.Popen(command, cwd=Path(__file__).parents[1], preexec_fn=lambda: os.sched_setaffinity(0, cpus) if cpus else None)
+                 for _ in range(CONNECTIONS)]
     try:
         yield attackers
     finally:
