@@ -4,11 +4,8 @@
 
 namespace millrace::kernels {
 
-WinogradForm WinogradFormOf(const ConvTask& task) {
-  if (task.winograd && (task.taps == 3 || task.taps == 5)) return {.outputs = 6, .extra = 0};
-  if (task.winograd && task.taps == 7) return {.outputs = 4, .extra = 0};
-  if (task.winograd && task.taps == 11) return {.outputs = 6, .extra = 1};
-  return {.outputs = 1, .extra = 0};
+bool HasWinogradForm(const ConvTask& task) {
+  return task.winograd && (task.taps == 3 || task.taps == 5 || task.taps == 7 || task.taps == 11);
 }
 
 std::span<const ConvKernels* const> SupportedConvKernels() {

@@ -20,8 +20,8 @@ inline constexpr int64_t kChannelBlock = 32;
 // channel o
 //   v = bias[o] + sum over tap k and channel c of input[t + k * dilation][c] * weights[k][c][o]
 // then, in this order, what the pointers ask for. Sums run in one fixed order, so a value does not
-// depend on which rows are computed together with it; for a task with `winograd`, see WinogradForm.
-// All row pointers are those of row 0.
+// depend on which rows are computed together with it; for a task with `winograd`, see
+// HasWinogradForm. All row pointers are those of row 0.
 struct ConvTask {
   const float* input = nullptr;    // rows of `input_pitch` floats
   const float* weights = nullptr;  // packed by `pack`
@@ -34,7 +34,7 @@ struct ConvTask {
   int64_t in_channels = 0;
   int64_t blocks = 0;  // each has kChannelBlock output channels
   bool exact = false;  // products are exact to the last bits of float32, see product_error
-  // Sums may be computed by Winograd's minimal filtering, see WinogradForm.
+  // Sums may be computed by Winograd's minimal filtering, see HasWinogradForm.
   bool winograd = false;
   const float* residual = nullptr;  // v += residual
   const float* partial = nullptr;   // v += partial
@@ -49,16 +49,14 @@ struct ConvTask {
   const PackedNarrow* narrow = nullptr;
 };
 
-// How a task with `winograd` is computed where no matrix unit is faster: by a half to a third of
-// the products, with up to ten times the error of float32 sums. A value then depends on the
-// remainder of its row by outputs * dilation, so a task may be cut at multiples of that. Beyond the
-// inputs that its taps reach it reads extra * dilation rows, which must be finite numbers and equal
-// in all cuts.
-struct WinogradForm {
-  int64_t outputs;  // computed together; 1: the task is computed directly
-  int64_t extra;
-};
-WinogradForm WinogradFormOf(const ConvTask& task);
+// Returns true if a task is computed by minimal filtering where no matrix unit is faster: by a half
+// to a quarter of the products, with up to fifty times the error of float32 sums. A value then
+// depends on the remainder of its row by kWinogradOutputs * dilation, so a task may be cut at
+// multiples of that.
+bool HasWinogradForm(const ConvTask& task);
+
+// The rows that are computed together.
+inline constexpr int kWinogradOutputs = 6;
 
 // A scaled and shifted signal after a snake activation: for each row t and channel c
 //   y = input[t][c] * scale[c] + shift[c]
@@ -82,8 +80,8 @@ struct ConvKernels {
   // are exact.
   float product_error;
   int64_t row_step;  // rows that are computed together: parts of a task best have a multiple
-  // Returns true if convolve computes such a task by its WinogradForm, so that cuts matter. Ignores
-  // its pointers.
+  // Returns true if convolve computes such a task by minimal filtering, so that cuts matter.
+  // Ignores its pointers.
   bool (*filters)(const ConvTask& task);
   // Returns the number of floats of the packed weights of such a task; ignores its pointers.
   int64_t (*packed_size)(const ConvTask& task);

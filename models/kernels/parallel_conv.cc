@@ -97,8 +97,7 @@ void ParallelConvolve(const ConvTask& task, const ConvKernels& kernels) {
                                  width) *
                         width;
   // Rows are cut first, because each cut between blocks reads the inputs once more.
-  const WinogradForm form = WinogradFormOf(task);
-  const int64_t step = form.outputs > 1 ? form.outputs * task.dilation : kernels.row_step;
+  const int64_t step = HasWinogradForm(task) ? kWinogradOutputs * task.dilation : kernels.row_step;
   const int64_t rows = DivideUp(std::max(DivideUp(task.rows, parts), kLeastRows), step) * step;
   const int64_t row_parts = DivideUp(task.rows, rows);
   const int64_t block_parts = std::min(DivideUp(parts, row_parts), task.blocks);

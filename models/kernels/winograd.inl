@@ -5,30 +5,27 @@
 // conv_kernels.inl.
 //
 // A tile is m output rows of one remainder by the dilation d, so m * d rows are d tiles that lie
-// between each other. Where there are more than r taps, r is m: the inputs of the next r taps are
-// those of the tile d places further on, so each input is transformed once for all groups of taps.
+// between each other.
 
 namespace millrace::kernels {
 namespace {
 
-// One F(kOutputs, kGroupTaps) for kTaps taps. The finite points are the positive ones with both
-// signs, and 0 if their number is odd; infinity is the last point.
-template <int kTaps, int kOutputs_, int kGroupTaps_, const auto& kPositive>
+// F(kWinogradOutputs, kTaps). The finite points are the positive ones with both signs, and 0 if
+// their number is odd; infinity is the last point.
+template <int kTaps_, const auto& kPositive>
 struct Filtering {
-  static constexpr int kOutputs = kOutputs_;
-  static constexpr int kGroupTaps = kGroupTaps_;
-  static constexpr int kPoints = kOutputs + kGroupTaps - 1;
+  static constexpr int kTaps = kTaps_;
+  static constexpr int kOutputs = kWinogradOutputs;
+  static constexpr int kPoints = kOutputs + kTaps - 1;
   static constexpr int kFinite = kPoints - 1;
-  static constexpr int kGroups = (kTaps + kGroupTaps - 1) / kGroupTaps;
   static constexpr int kPairs = sizeof(kPositive) / sizeof(double);
   static_assert(kFinite == 2 * kPairs || kFinite == 2 * kPairs + 1);
-  static_assert(kGroups == 1 || kGroupTaps == kOutputs);
 
   struct Matrices {
-    double points[kFinite] = {};               // pairs (p, -p), then 0
-    double inputs[kPoints][kPoints] = {};      // a row for each point
-    double weights[kPoints][kGroupTaps] = {};  // a row for each point
-    double outputs[kOutputs][kPoints] = {};    // a row for each output
+    double points[kFinite] = {};             // pairs (p, -p), then 0
+    double inputs[kPoints][kPoints] = {};    // a row for each point
+    double weights[kPoints][kTaps] = {};     // a row for each point
+    double outputs[kOutputs][kPoints] = {};  // a row for each output
   };
 
   static constexpr Matrices Make() {
@@ -50,13 +47,13 @@ struct Filtering {
       double power = 1;
       for (int k = 0; k < kPoints; ++k, power *= m.points[i]) {
         m.inputs[i][k] = product[k];
-        if (k < kGroupTaps) m.weights[i][k] = power / value;
+        if (k < kTaps) m.weights[i][k] = power / value;
         if (k < kOutputs) m.outputs[k][i] = power;
       }
     }
     m.inputs[kFinite][0] = 1;
     for (int j = 0; j < kFinite; ++j) Multiply(m.inputs[kFinite], j + 1, m.points[j]);
-    m.weights[kFinite][kGroupTaps - 1] = 1;
+    m.weights[kFinite][kTaps - 1] = 1;
     m.outputs[kOutputs - 1][kFinite] = 1;
     return m;
   }
@@ -70,15 +67,16 @@ struct Filtering {
   static constexpr Matrices kMatrices = Make();
 };
 
-// The points are chosen for small errors: about 2 times those of direct convolution for 3
-// taps, 5 times for 5 and 7, 9 times for 11.
+// The points are chosen for small errors: about 3 times those of direct convolution for 3
+// taps, 10 times for 5 and 7, 40 times for 11.
 constexpr double kPoints3[] = {0.5, 1, 2};
-constexpr double kPoints5And7[] = {0.5, 1, 1.5, 2};
-constexpr double kPoints11[] = {1.0 / 3, 2.0 / 3, 1, 1.5, 3};
-using Filtering3 = Filtering<3, 6, 3, kPoints3>;
-using Filtering5 = Filtering<5, 6, 5, kPoints5And7>;
-using Filtering7 = Filtering<7, 4, 7, kPoints5And7>;
-using Filtering11 = Filtering<11, 6, 6, kPoints11>;
+constexpr double kPoints5[] = {0.5, 1, 1.5, 2};
+constexpr double kPoints7[] = {1.0 / 3, 2.0 / 3, 1, 1.5, 3};
+constexpr double kPoints11[] = {0.28, 0.54, 0.78, 1, 1.28, 1.85, 3.6};
+using Filtering3 = Filtering<3, kPoints3>;
+using Filtering5 = Filtering<5, kPoints5>;
+using Filtering7 = Filtering<7, kPoints7>;
+using Filtering11 = Filtering<11, kPoints11>;
 
 // Adds the products of the inputs with every second number of a point's row, from kBegin on.
 template <typename F, int kPoint, int kBegin, typename V>
@@ -142,8 +140,6 @@ struct Pass {
   int64_t tiles;
   int64_t dilation;
 
-  // The tiles whose inputs are transformed.
-  int64_t input_tiles() const { return tiles + (F::kGroups - 1) * dilation; }
   int64_t Row(int64_t tile) const {
     return begin + tile / dilation * F::kOutputs * dilation + tile % dilation;
   }
@@ -152,9 +148,9 @@ struct Pass {
 // Transforms inputs to [point][tile][in channel].
 template <typename F>
 void TransformInputRows(const ConvTask& task, const Pass<F>& pass, float* to) {
-  const int64_t plane = pass.input_tiles() * task.in_channels;
-  const int64_t end = task.rows + (task.taps - 1 + WinogradFormOf(task).extra) * task.dilation;
-  for (int64_t tile = 0; tile < pass.input_tiles(); ++tile, to += task.in_channels) {
+  const int64_t plane = pass.tiles * task.in_channels;
+  const int64_t end = task.rows + (task.taps - 1) * task.dilation;
+  for (int64_t tile = 0; tile < pass.tiles; ++tile, to += task.in_channels) {
     const float* from[F::kPoints];
     // Inputs beyond the last belong to outputs beyond the last.
     for (int i = 0; i < F::kPoints; ++i) {
@@ -213,28 +209,24 @@ struct Winograd {
   static constexpr int64_t kLeastTiles = 24;
 
   static int64_t PackedSize(const ConvTask& task) {
-    return task.blocks * F::kPoints * F::kGroups * task.in_channels * kChannelBlock;
+    return task.blocks * F::kPoints * task.in_channels * kChannelBlock;
   }
 
-  // [block][point][panel][group][in channel][kPanel].
+  // [block][point][panel][in channel][kPanel].
   static void Pack(const ConvTask& task, float* packed) {
     const int64_t tap_pitch = task.in_channels * kChannelBlock;
     for (int64_t block = 0; block < task.blocks; ++block) {
       const float* const of_block = task.weights + block * task.taps * tap_pitch;
       for (int point = 0; point < F::kPoints; ++point) {
         for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
-          for (int group = 0; group < F::kGroups; ++group) {
-            for (int64_t at = panel; at < tap_pitch; at += kChannelBlock) {
-              double sums[kPanel] = {};
-              for (int tap = 0; tap < F::kGroupTaps; ++tap) {
-                const int64_t of_task = group * F::kGroupTaps + tap;
-                if (of_task >= task.taps) break;
-                const float* const from = of_block + of_task * tap_pitch + at;
-                for (int64_t o = 0; o < kPanel; ++o)
-                  sums[o] += F::kMatrices.weights[point][tap] * static_cast<double>(from[o]);
-              }
-              for (const double sum : sums) *packed++ = static_cast<float>(sum);
+          for (int64_t at = panel; at < tap_pitch; at += kChannelBlock) {
+            double sums[kPanel] = {};
+            for (int tap = 0; tap < F::kTaps; ++tap) {
+              const float* const from = of_block + tap * tap_pitch + at;
+              for (int64_t o = 0; o < kPanel; ++o)
+                sums[o] += F::kMatrices.weights[point][tap] * static_cast<double>(from[o]);
             }
+            for (const double sum : sums) *packed++ = static_cast<float>(sum);
           }
         }
       }
@@ -242,9 +234,8 @@ struct Winograd {
   }
 
   static int64_t TilesOfPass(const ConvTask& task) {
-    const int64_t fitting = (PassFloats(task.in_channels) -
-                             F::kPoints * (F::kGroups - 1) * task.dilation * task.in_channels) /
-                            (F::kPoints * (task.in_channels + kChannelBlock));
+    const int64_t fitting =
+        PassFloats(task.in_channels) / (F::kPoints * (task.in_channels + kChannelBlock));
     const int64_t tiles = fitting < kLeastTiles ? kLeastTiles : fitting;
     return (tiles + task.dilation - 1) / task.dilation * task.dilation;
   }
@@ -252,17 +243,17 @@ struct Winograd {
   static void RunPass(const ConvTask& task, const Pass<F>& pass, float* inputs, float* sums) {
     TransformInputRows(task, pass, inputs);
     const Tiles rows = {pass.tiles, (pass.tiles + kTile - 1) / kTile};
-    ConvTask product = task;  // the product of one point: the groups are its taps
-    product.taps = F::kGroups;
+    ConvTask product = task;  // the product of one point
+    product.taps = 1;
     product.input_pitch = task.in_channels;
     const float* weights = task.weights;
     for (int64_t block = 0; block < task.blocks; ++block) {
       for (int64_t point = 0; point < F::kPoints; ++point) {
-        product.input = inputs + point * pass.input_tiles() * task.in_channels;
+        product.input = inputs + point * pass.tiles * task.in_channels;
         for (int64_t panel = 0; panel < kChannelBlock; panel += kPanel) {
           SumPanel(product, rows, 0, rows.count, weights,
                    sums + point * pass.tiles * kChannelBlock + panel);
-          weights += F::kGroups * task.in_channels * kPanel;
+          weights += task.in_channels * kPanel;
         }
       }
       FinishTiles(task, pass, block, sums);
@@ -271,8 +262,7 @@ struct Winograd {
 
   static void Convolve(const ConvTask& task) {
     const int64_t most = TilesOfPass(task);
-    const int64_t of_inputs =
-        F::kPoints * (most + (F::kGroups - 1) * task.dilation) * task.in_channels;
+    const int64_t of_inputs = F::kPoints * most * task.in_channels;
     float* const inputs = winograd_memory.Take(of_inputs + F::kPoints * most * kChannelBlock);
     const int64_t tile_rows = F::kOutputs * task.dilation;
     // Passes have about equal lengths.
@@ -298,7 +288,7 @@ auto WithWinograd(const ConvTask& task, const Call& call) {
   return call(Winograd<Filtering11>());
 }
 
-bool UsesWinograd(const ConvTask& task) { return WinogradFormOf(task).outputs > 1; }
+bool UsesWinograd(const ConvTask& task) { return HasWinogradForm(task); }
 
 }  // namespace
 }  // namespace millrace::kernels

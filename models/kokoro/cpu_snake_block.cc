@@ -77,16 +77,13 @@ void CpuSnakeBlock::PackConv(const KokoroConvToPack& conv, int64_t dilation,
                              kernels::Precision precision, Layer& layer) const {
   const int64_t taps = conv.weight.size(2);
   layer.taps = taps;
-  layer.before = (taps - 1) * dilation / 2;
-  layer.behind = layer.before;
+  layer.margin = (taps - 1) * dilation / 2;
   if (precision == kernels::Precision::kFloat32) {
     std::vector<int64_t> inputs(static_cast<size_t>(width_), -1);
     std::iota(inputs.begin(), inputs.begin() + channels_, 0);
-    layer.behind += layer.conv
-                        .emplace<speech::PackedConv>(
-                            conv.weight, conv.bias, dilation,
-                            speech::PackedConv::Order{.inputs = inputs, .winograd = true})
-                        .extra_rows();
+    layer.conv.emplace<speech::PackedConv>(
+        conv.weight, conv.bias, dilation,
+        speech::PackedConv::Order{.inputs = inputs, .winograd = true});
     return;
   }
   const auto rows_of = [&] {
@@ -130,12 +127,13 @@ CpuSnakeBlock::Affine CpuSnakeBlock::MakeAffine(const Layer& layer, const at::Te
 void CpuSnakeBlock::RunRows(const Layer& layer, const Affine& affine, const Signal& signal,
                             int64_t begin, int64_t end, const kernels::ConvTask& outputs) const {
   const kernels::ConvKernels& kernels = kernels::GetConvKernels();
-  const int64_t read_end = end + layer.behind;
-  float* const active = active_rows.Take((read_end - begin + layer.before) * width_);
+  const int64_t read_begin = begin - layer.margin;
+  const int64_t read_end = end + layer.margin;
+  float* const active = active_rows.Take((read_end - read_begin) * width_);
   // Rows outside the signal are zero.
-  const int64_t first = std::max<int64_t>(begin - layer.before, 0);
+  const int64_t first = std::max<int64_t>(read_begin, 0);
   const int64_t last = std::min(read_end, signal.rows);
-  float* const inside = active + (first - (begin - layer.before)) * width_;
+  float* const inside = active + (first - read_begin) * width_;
   std::fill(active, inside, 0.0F);
   std::fill_n(inside + (last - first) * width_, (read_end - last) * width_, 0.0F);
   kernels.snake({signal.from + first * width_, inside, last - first, width_, affine.scale.data(),

@@ -56,8 +56,7 @@ class CpuSnakeBlock {
     kernels::AlignedBuffer<float> alpha, inverse_alpha;
     std::variant<speech::PackedConv, kernels::PackedNarrow> conv;
     int64_t taps = 1;
-    int64_t before = 0;  // rows before and behind an output's own that it reads
-    int64_t behind = 0;
+    int64_t margin = 0;  // rows on each side of an output's own that it reads
   };
 
   // The norm of a layer: input * scale + shift.

@@ -26,8 +26,7 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
   const int64_t width = PadChannels(in);
   // In int8 the rows that the taps read follow one another.
   const int64_t pitch = conv_.in_int8() ? width : kernels::RowPitch(width);
-  auto padded = kernels::AlignedBuffer<float>::Zeros(
-      static_cast<size_t>((time + reach + conv_.extra_rows()) * pitch));
+  auto padded = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>((time + reach) * pitch));
   auto rows = kernels::AlignedBuffer<float>::Zeros(static_cast<size_t>(time * out));
   kernels::ConvTask task = conv_.Task();
   task.input = padded.data();
@@ -49,8 +48,7 @@ at::Tensor CpuConv::Run(const at::Tensor& x) const {
 at::Tensor CpuConv::RunRows(const at::Tensor& x) const {
   const int64_t reach = conv_.taps() - 1;
   at::Tensor input = x.contiguous();
-  const int64_t after = reach - reach / 2 + conv_.extra_rows();
-  if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, after});
+  if (reach > 0) input = at::constant_pad_nd(input, {0, 0, reach / 2, reach - reach / 2});
   const at::Tensor output = at::empty({x.size(0), conv_.out_channels()}, x.options());
   kernels::ConvTask task = conv_.Task();
   task.input = input.const_data_ptr<float>();

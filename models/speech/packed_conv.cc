@@ -168,7 +168,7 @@ int64_t PackedConv::cut_step() const {
     return narrow_->taps() > 1 ? kernels::PackedNarrow::kRowsOfScale : int64_t{1};
   const kernels::ConvTask task = Task();
   if (!kernels::GetConvKernels().filters(task)) return 1;
-  return kernels::WinogradFormOf(task).outputs * dilation_;
+  return kernels::kWinogradOutputs * dilation_;
 }
 
 kernels::ConvTask PackedConv::Task() const {

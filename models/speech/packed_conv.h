@@ -66,11 +66,8 @@ class PackedConv {
   bool in_int8() const { return narrow_ != nullptr; }
   // Returns the number of input rows on each side of an output row that it reads.
   int64_t margin() const { return (taps_ - 1) * dilation_ / 2; }
-  // Returns the number of input rows behind those that the last output row needs, which are read
-  // too, see kernels::WinogradForm.
-  int64_t extra_rows() const { return kernels::WinogradFormOf(Task()).extra * dilation_; }
-  // Returns the number of rows at whose multiples a task may be cut, see kernels::WinogradForm and
-  // kernels::PackedNarrow.
+  // Returns the number of rows at whose multiples a task may be cut, see kernels::HasWinogradForm
+  // and kernels::PackedNarrow.
   int64_t cut_step() const;
   const float* bias() const { return bias_.data(); }
 

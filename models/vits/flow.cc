@@ -133,8 +133,7 @@ kernels::AlignedBuffer<float> Flow::SpeakerBias(const Coupling& coupling, int64_
 }
 
 int64_t Flow::Reach(const Layer& layer) const {
-  const int64_t read = layer.gates.margin() + layer.gates.extra_rows();
-  return (read + cut_step_ - 1) / cut_step_ * cut_step_;
+  return (layer.gates.margin() + cut_step_ - 1) / cut_step_ * cut_step_;
 }
 
 int64_t Flow::reach() const {
@@ -152,8 +151,7 @@ void Flow::Run(const Part& part, int64_t speaker) const {
   const int64_t width = speech::PadChannels(hidden_);
   int64_t margin = 0;
   for (const Coupling& coupling : couplings_) {
-    for (const Layer& layer : coupling.layers)
-      margin = std::max(margin, layer.gates.margin() + layer.gates.extra_rows());
+    for (const Layer& layer : coupling.layers) margin = std::max(margin, layer.gates.margin());
   }
   // The rows beyond both ends stay zero.
   auto padded =

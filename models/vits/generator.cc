@@ -61,7 +61,7 @@ Generator::Range Generator::ComputedRows(const speech::PackedConv& conv, Range w
 }
 
 Generator::Range Generator::InputRows(const speech::PackedConv& conv, Range computed) {
-  return {computed.begin - conv.margin(), computed.end + conv.margin() + conv.extra_rows()};
+  return {computed.begin - conv.margin(), computed.end + conv.margin()};
 }
 
 Generator::Generator(VitsWeights& weights, const std::vector<int64_t>& input_places,
