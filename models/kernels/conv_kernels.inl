@@ -208,12 +208,19 @@ void PackDirectly(const ConvTask& task, float* packed) {
   }
 }
 
-// The rows of a task in tiles of about equal height, so that the last one is not much lower.
+// Rows in as few tiles as there can be, of about equal height, so that the last one is not much
+// lower. A division for each tile would take as long as some of the products.
 struct Tiles {
-  int64_t rows;
-  int64_t count;
+  explicit Tiles(int64_t rows)
+      : count((rows + kTile - 1) / kTile),
+        height(count > 0 ? rows / count : 0),
+        taller(rows - height * count) {}
 
-  int64_t Begin(int64_t tile) const { return tile * rows / count; }
+  int64_t Begin(int64_t tile) const { return tile * height + (tile < taller ? tile : taller); }
+
+  const int64_t count;
+  const int64_t height;
+  const int64_t taller;  // so many, which come first, have a row more
 };
 
 // Computes the sums of a panel for the rows of the tiles first .. last - 1.
@@ -237,8 +244,9 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
       // The next part is about as large and lies behind this one. Each tile fetches a share of it,
       // bit by bit, because many lines at once would wait for each other.
       const float* const next = part.weights + part.taps * part.channels * kPanel;
-      for (int64_t tile = first; tile < last; ++tile) {
-        part.ahead = next + (next - part.weights) * (tile - first) / (last - first);
+      const int64_t step = (next - part.weights) / (last - first);
+      part.ahead = next;
+      for (int64_t tile = first; tile < last; ++tile, part.ahead += step) {
         const int64_t row = tiles.Begin(tile);
         CallWithRows<kTile>(tiles.Begin(tile + 1) - row, [&]<int kRows>() {
           AddTile<kRows>(part, row, sums + (row - begin) * kChannelBlock);
@@ -271,7 +279,7 @@ void SumPanel(const ConvTask& task, const Tiles& tiles, int64_t first, int64_t l
 
 // Convolves with panels that are narrower than a block.
 [[maybe_unused]] void ConvolveInParts(const ConvTask& task) {
-  const Tiles tiles = {task.rows, (task.rows + kTile - 1) / kTile};
+  const Tiles tiles(task.rows);
   alignas(64) float sums[kTilesTogether * kTile * kChannelBlock];
   const int64_t depth = task.taps * task.in_channels;
   for (int64_t first = 0; first < tiles.count; first += kTilesTogether) {

@@ -179,7 +179,8 @@ void TransformInputRows(const ConvTask& task, const Pass<F>& pass, float* to) {
 
 // Transforms the sums of a block, [point][tile][kChannelBlock], to outputs and finishes them.
 template <typename F>
-void FinishTiles(const ConvTask& task, const Pass<F>& pass, int64_t block, const float* sums) {
+void FinishTiles(const ConvTask& shared, const Pass<F>& pass, int64_t block, const float* sums) {
+  const ConvTask task = shared;
   const int64_t plane = pass.tiles * kChannelBlock;
   for (int64_t tile = 0; tile < pass.tiles; ++tile, sums += kChannelBlock) {
     Vec values[F::kOutputs][kVectors];
@@ -242,7 +243,7 @@ struct Winograd {
 
   static void RunPass(const ConvTask& task, const Pass<F>& pass, float* inputs, float* sums) {
     TransformInputRows(task, pass, inputs);
-    const Tiles rows = {pass.tiles, (pass.tiles + kTile - 1) / kTile};
+    const Tiles rows(pass.tiles);
     ConvTask product = task;  // the product of one point
     product.taps = 1;
     product.input_pitch = task.in_channels;
