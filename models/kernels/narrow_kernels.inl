@@ -34,8 +34,8 @@ inline Floats FromBits(Ints bits) {
 
 inline Ints Greater(Ints a, Ints b) { return a > b ? a : b; }
 
-// Raises each lane of `top` to the bits of the greatest magnitude among its numbers. Bits are in the
-// order of the numbers; those of NaN are above infinity's.
+// Raises each lane of `top` to the bits of the greatest magnitude among its numbers. Bits are in
+// the order of the numbers; those of NaN are above infinity's.
 inline void UpdateTop(const float* x, int64_t count, Ints& top) {
   for (int64_t i = 0; i < count; i += kLanes) top = Greater(Bits(Load(x + i)) & kMagnitude, top);
 }
@@ -150,21 +150,43 @@ void ConvertToInt8(const NarrowRows& r) {
 // Returns the bytes of a column's inputs.
 inline int64_t ColumnBytes(const NarrowProduct& p) { return p.taps * p.depth; }
 
-// Finishes a row and half a panel from `column` on, from their sums.
-inline void FinishInt8(const NarrowProduct& p, int64_t row, int64_t column, const Ints* sums) {
-  const Floats a_scale = Broadcast(p.a_scales[row]);
-  const int64_t of_row = row * p.out_stride + column;
+// Finishes kRows rows and kVectors vectors of columns, from `row` and `column` on, from their sums.
+// Each step is done for all of them before the next, so that a tile asks once which steps there
+// are: the sums of a convolution with few inputs take hardly longer than these.
+template <typename Sum, int kRows, int kVectors>
+inline __attribute__((always_inline)) void FinishInt8(const NarrowProduct& p, int64_t row,
+                                                      int64_t column,
+                                                      const Sum (&sums)[kRows][kVectors]) {
+  Floats values[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
-  for (int64_t v = 0; v < kHalfVectors; ++v) {
-    const int64_t of_column = column + v * kLanes;
-    const int64_t at = of_row + v * kLanes;
-    const Floats scale = a_scale * Load(p.scales + of_column);
-    Floats value = __builtin_convertvector(sums[v], Floats) * scale + Load(p.bias + of_column);
-    if (p.added != nullptr) value += Load(p.added + at);
-    if (p.partial != nullptr) value += Load(p.partial + at);
-    if (p.out_scale != 1.0F) value *= p.out_scale;
-    if (p.out != nullptr) Store(p.out + at, value);
-    if (p.active != nullptr) Store(p.active + at, Max(value, value * p.slope));
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t of_column = column + v * kLanes;
+      const Floats scale = p.a_scales[row + r] * Load(p.scales + of_column);
+      values[r][v] =
+          __builtin_convertvector((Ints)sums[r][v], Floats) * scale + Load(p.bias + of_column);
+    }
+  }
+  const int64_t stride = p.out_stride;
+  const int64_t first = row * stride + column;
+  // Calls step(value, its place in `out`).
+  const auto for_each = [&](const auto& step) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) step(values[r][v], first + r * stride + v * kLanes);
+    }
+  };
+  for (const float* more : {p.added, p.partial}) {
+    if (more != nullptr) for_each([&](Floats& value, int64_t at) { value += Load(more + at); });
+  }
+  if (p.out_scale != 1.0F) for_each([&](Floats& value, int64_t) { value *= p.out_scale; });
+  if (float* const out = p.out; out != nullptr)
+    for_each([&](Floats& value, int64_t at) { Store(out + at, value); });
+  if (float* const active = p.active; active != nullptr) {
+    const float slope = p.slope;
+    for_each([&](Floats& value, int64_t at) { Store(active + at, Max(value, value * slope)); });
   }
 }
 

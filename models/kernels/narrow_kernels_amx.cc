@@ -93,16 +93,21 @@ inline void SumTiles(const NarrowProduct& p, int64_t row, int64_t column,
   }
 }
 
-template <bool kInt8>
+// Finishes kRows rows of a panel.
+template <bool kInt8, int kRows>
 inline void Finish(const NarrowProduct& p, int64_t row, int64_t column, const unsigned char* sums) {
   if constexpr (kInt8) {
-    Ints ints;
-    __builtin_memcpy(&ints, sums, sizeof(ints));
-    FinishInt8(p, row, column, &ints);
+    Ints ints[kRows][kNarrowPanel / kLanes];
+    __builtin_memcpy(ints, sums, sizeof(ints));
+    FinishInt8(p, row, column, ints);
   } else {
-    Floats floats;
-    __builtin_memcpy(&floats, sums, sizeof(floats));
-    Store(p.out + row * p.out_stride + column, floats + Load(p.bias + column));
+    for (int64_t i = 0; i < kRows * kNarrowPanel; i += kLanes) {
+      Floats floats;
+      __builtin_memcpy(&floats, sums + i * kSumBytes, sizeof(floats));
+      const int64_t of_panel = column + i % kNarrowPanel;
+      Store(p.out + (row + i / kNarrowPanel) * p.out_stride + of_panel,
+            floats + Load(p.bias + of_panel));
+    }
   }
 }
 
@@ -116,11 +121,12 @@ void MultiplyRows(const NarrowProduct& p, int64_t row, int64_t rows, int64_t col
     SumTiles<kInt8, false>(p, row, column, ahead, sums);
   }
   __asm__ volatile("" ::: "memory");  // stores of tiles do not tell the compiler what they write
-  for (int64_t i = 0; i < rows; ++i) {
-    const unsigned char* from = sums + i * kNarrowPanel * kSumBytes;
-    Finish<kInt8>(p, row + i, column, from);
-    Finish<kInt8>(p, row + i, column + kNarrowHalf, from + kLineBytes);
-  }
+  constexpr int kTogether = 8;
+  constexpr int64_t kRowBytes = kNarrowPanel * kSumBytes;
+  int64_t i = 0;
+  for (; i + kTogether <= rows; i += kTogether)
+    Finish<kInt8, kTogether>(p, row + i, column, sums + i * kRowBytes);
+  for (; i < rows; ++i) Finish<kInt8, 1>(p, row + i, column, sums + i * kRowBytes);
 }
 
 template <bool kInt8>

@@ -25,10 +25,11 @@ struct Int8Sums {
   static void Add(Sum& sum, __m512i x, __m512i weights) {
     asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(weights));
   }
-  static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
-    Ints ints;
-    __builtin_memcpy(&ints, &sum, sizeof(ints));
-    FinishInt8(p, row, column, &ints);
+  template <int kRows>
+  static inline __attribute__((always_inline)) void Finish(const NarrowProduct& p, int64_t row,
+                                                           int64_t column,
+                                                           const Sum (&sums)[kRows][kHalves]) {
+    FinishInt8(p, row, column, sums);
   }
 };
 
@@ -41,8 +42,16 @@ struct BfloatSums {
   static void Add(Sum& sum, __m512i x, __m512i weights) {
     asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x), "v"(weights));
   }
-  static void Finish(const NarrowProduct& p, int64_t row, int64_t column, Sum sum) {
-    _mm512_storeu_ps(p.out + row * p.out_stride + column, sum);
+  template <int kRows>
+  static inline __attribute__((always_inline)) void Finish(const NarrowProduct& p, int64_t row,
+                                                           int64_t column,
+                                                           const Sum (&sums)[kRows][kHalves]) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+      for (int h = 0; h < kHalves; ++h)
+        _mm512_storeu_ps(p.out + (row + r) * p.out_stride + column + h * kNarrowHalf, sums[r][h]);
+    }
   }
 };
 
@@ -97,12 +106,7 @@ void Tile(const NarrowProduct& p, int64_t row, int64_t column, const unsigned ch
       }
     }
   }
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-    for (int h = 0; h < kHalves; ++h)
-      Sums::Finish(p, row + r, column + h * kNarrowHalf, sums[r][h]);
-  }
+  Sums::Finish(p, row, column, sums);
 }
 
 template <typename Sums, int kRows>

@@ -25,8 +25,7 @@ struct DotTiles {
         AddLine<3>(lines + 3 * kLineBytes, x, sums);
       }
     }
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) FinishNeon(p, row + r, column, sums[r]);
+    FinishInt8(p, row, column, sums);
   }
 
  private:

@@ -40,17 +40,17 @@ struct MatrixTiles {
     }
 #pragma GCC unroll 3
     for (int i = 0; i < kPairs; ++i) {
-      int32x4_t upper[kHalfVectors];
-      int32x4_t lower[kHalfVectors];
+      int32x4_t upper[1][kHalfVectors];
+      int32x4_t lower[1][kHalfVectors];
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kHalfVectors; ++v) {
         const int64x2_t left = vreinterpretq_s64_s32(sums[i][2 * v]);
         const int64x2_t right = vreinterpretq_s64_s32(sums[i][2 * v + 1]);
-        upper[v] = vreinterpretq_s32_s64(vzip1q_s64(left, right));
-        lower[v] = vreinterpretq_s32_s64(vzip2q_s64(left, right));
+        upper[0][v] = vreinterpretq_s32_s64(vzip1q_s64(left, right));
+        lower[0][v] = vreinterpretq_s32_s64(vzip2q_s64(left, right));
       }
-      FinishNeon(p, row + 2 * i, column, upper);
-      if (2 * i + 1 < kRows) FinishNeon(p, row + 2 * i + 1, column, lower);
+      FinishInt8(p, row + 2 * i, column, upper);
+      if (2 * i + 1 < kRows) FinishInt8(p, row + 2 * i + 1, column, lower);
     }
   }
 };

@@ -20,7 +20,7 @@ void MultiplyInt8(const NarrowProduct& p) {
           }
         }
       }
-      Ints vectors[kHalfVectors];
+      Ints vectors[1][kHalfVectors];
       __builtin_memcpy(vectors, sums, sizeof(sums));
       FinishInt8(p, row, column, vectors);
     }

@@ -9,14 +9,6 @@
 namespace millrace::kernels {
 namespace {
 
-// Stores the results of a row and half a panel.
-inline void FinishNeon(const NarrowProduct& p, int64_t row, int64_t column,
-                       const int32x4_t (&sums)[kHalfVectors]) {
-  Ints vectors[kHalfVectors];
-  for (int64_t v = 0; v < kHalfVectors; ++v) vectors[v] = (Ints)sums[v];
-  FinishInt8(p, row, column, vectors);
-}
-
 // Computes `rows` rows times half a panel. `Tiles` has kMostRows and, for fewer or as many rows,
 // Compute<rows>(product, row, column).
 template <typename Tiles, int kRows>

@@ -63,12 +63,7 @@ void Int8Tile(const Dot& dot, const NarrowProduct& p, int64_t block_row, int64_t
       }
     }
   }
-#pragma GCC unroll 6
-  for (int r = 0; r < kRows; ++r) {
-    Ints vectors[kHalfVectors];
-    __builtin_memcpy(vectors, sums[r], sizeof(vectors));
-    FinishInt8(p, row + r, column, vectors);
-  }
+  FinishInt8(p, row, column, sums);
 }
 
 template <typename Dot, int kRows>
