@@ -7,17 +7,14 @@ usage: compare_translation.py BASE/millrace NEW/millrace [--repeats 9] [--rounds
 import argparse
 import json
 import statistics
-import tempfile
 import urllib.request
 from pathlib import Path
 
-from harness import machine
-from harness.processes import Server
+from harness.two_builds import cpu_in_turns, start_both
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {language: (ROOT / f"tests/data/translation/{language}.txt").read_text().splitlines() for language in ("en", "pt")}
 SENTENCES_TOGETHER = 40
-START_SECONDS = 60
 
 
 def translate_all(server):
@@ -36,26 +33,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=4, help="how often all sentences are translated in a repeat")
     parser.add_argument("--models", type=Path, default=ROOT / "var/models")
     arguments = parser.parse_args()
-    seconds = [[], []]
-    servers = []
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            models = ",".join(f"{name}={arguments.models / name}" for name in ("bergamot-en-pt", "bergamot-pt-en"))
-            for i, binary in enumerate(arguments.binaries):
-                port_file = Path(folder) / f"ports-{i}"
-                command = [str(binary), "serve", "--models", models, "--workers", "2", "--grpc-address", "127.0.0.1:0", "--http-address",
-                           "127.0.0.1:0", "--metrics-address", "off", "--port-file", str(port_file)]
-                servers.append(Server(str(binary), command, port_file, Path(folder) / f"log-{i}", START_SECONDS))
-                translate_all(servers[-1])
-            for repeat in range(arguments.repeats):
-                for i in (0, 1) if repeat % 2 == 0 else (1, 0):
-                    before = machine.cpu_seconds(servers[i].pid)
-                    for _ in range(arguments.rounds):
-                        translate_all(servers[i])
-                    seconds[i].append(machine.cpu_seconds(servers[i].pid) - before)
-        finally:
-            for server in servers:
-                server.stop()
+    flags = ["--models", ",".join(f"{name}={arguments.models / name}" for name in ("bergamot-en-pt", "bergamot-pt-en")), "--workers", "2"]
+
+    def work(server):
+        for _ in range(arguments.rounds):
+            translate_all(server)
+
+    with start_both(arguments.binaries, flags) as servers:
+        for server in servers:
+            translate_all(server)
+        seconds = cpu_in_turns(servers, work, arguments.repeats)
     sentences = arguments.rounds * sum(map(len, TEXTS.values()))
     for binary, taken in zip(arguments.binaries, seconds, strict=True):
         each = [1000 * one / sentences for one in taken]
