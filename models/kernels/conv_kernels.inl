@@ -346,17 +346,17 @@ namespace millrace::kernels {
 namespace {
 
 int64_t PackedSize(const ConvTask& task) {
-  if (!UsesWinograd(task)) return DirectPackedSize(task);
+  if (!HasWinogradForm(task)) return DirectPackedSize(task);
   return WithWinograd(task, [&](auto winograd) { return winograd.PackedSize(task); });
 }
 
 void Pack(const ConvTask& task, float* packed) {
-  if (!UsesWinograd(task)) return PackDirectly(task, packed);
+  if (!HasWinogradForm(task)) return PackDirectly(task, packed);
   WithWinograd(task, [&](auto winograd) { winograd.Pack(task, packed); });
 }
 
 void Convolve(const ConvTask& task) {
-  if (!UsesWinograd(task)) return ConvolveDirectly(task);
+  if (!HasWinogradForm(task)) return ConvolveDirectly(task);
   WithWinograd(task, [&](auto winograd) { winograd.Convolve(task); });
 }
 

@@ -162,7 +162,7 @@ void ConvolveSplit(const ConvTask& task, const unsigned char* split, int64_t fir
   }
 }
 
-bool FiltersBesideTiles(const ConvTask& task) { return !UsesTiles(task) && UsesWinograd(task); }
+bool FiltersBesideTiles(const ConvTask& task) { return !UsesTiles(task) && HasWinogradForm(task); }
 
 int64_t PackedSizeForTiles(const ConvTask& task) {
   if (!UsesTiles(task)) return PackedSize(task);

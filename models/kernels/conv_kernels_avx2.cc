@@ -6,8 +6,8 @@
 
 namespace millrace::kernels {
 
-const ConvKernels kConvKernelsAvx2 = {"avx2",        Target::kAvx2, 0.0F,   kTile,
-                                      &UsesWinograd, &PackedSize,   &Pack,  &Convolve,
-                                      &FinishSums,   &TanhDot,      &Snake, &Moments};
+const ConvKernels kConvKernelsAvx2 = {"avx2",           Target::kAvx2, 0.0F,   kTile,
+                                      &HasWinogradForm, &PackedSize,   &Pack,  &Convolve,
+                                      &FinishSums,      &TanhDot,      &Snake, &Moments};
 
 }  // namespace millrace::kernels

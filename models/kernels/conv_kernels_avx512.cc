@@ -6,8 +6,8 @@
 
 namespace millrace::kernels {
 
-const ConvKernels kConvKernelsAvx512 = {"avx512",      Target::kAvx512, 0.0F,   kTile,
-                                        &UsesWinograd, &PackedSize,     &Pack,  &Convolve,
-                                        &FinishSums,   &TanhDot,        &Snake, &Moments};
+const ConvKernels kConvKernelsAvx512 = {"avx512",         Target::kAvx512, 0.0F,   kTile,
+                                        &HasWinogradForm, &PackedSize,     &Pack,  &Convolve,
+                                        &FinishSums,      &TanhDot,        &Snake, &Moments};
 
 }  // namespace millrace::kernels

@@ -6,8 +6,8 @@
 
 namespace millrace::kernels {
 
-const ConvKernels kConvKernelsPortable = {"portable",    Target::kPortable, 0.0F,   kTile,
-                                          &UsesWinograd, &PackedSize,       &Pack,  &Convolve,
-                                          &FinishSums,   &TanhDot,          &Snake, &Moments};
+const ConvKernels kConvKernelsPortable = {"portable",       Target::kPortable, 0.0F,   kTile,
+                                          &HasWinogradForm, &PackedSize,       &Pack,  &Convolve,
+                                          &FinishSums,      &TanhDot,          &Snake, &Moments};
 
 }  // namespace millrace::kernels

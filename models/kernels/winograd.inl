@@ -280,7 +280,7 @@ struct Winograd {
   }
 };
 
-// Calls call(Winograd<...>()) for a task that UsesWinograd().
+// Calls call(Winograd<...>()) for a task that HasWinogradForm().
 template <typename Call>
 auto WithWinograd(const ConvTask& task, const Call& call) {
   if (task.taps == 3) return call(Winograd<Filtering3>());
@@ -288,8 +288,6 @@ auto WithWinograd(const ConvTask& task, const Call& call) {
   if (task.taps == 7) return call(Winograd<Filtering7>());
   return call(Winograd<Filtering11>());
 }
-
-bool UsesWinograd(const ConvTask& task) { return HasWinogradForm(task); }
 
 }  // namespace
 }  // namespace millrace::kernels
