@@ -41,18 +41,18 @@ struct Norm {
   }
 };
 
-// [batch, heads, rows, head size]
-at::Tensor SplitHeads(const at::Tensor& x) {
-  return x.view({x.size(0), x.size(1), BergamotWeights::kHeads, -1}).transpose(1, 2);
-}
-
 struct Attention {
   Linear query, key, value, output;
   Norm norm;
+  int64_t heads;
 
+  // [batch, heads, rows, head size]
+  at::Tensor Split(const at::Tensor& x) const {
+    return x.view({x.size(0), x.size(1), heads, -1}).transpose(1, 2);
+  }
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& keys, const at::Tensor& values,
                         const at::Tensor& mask) const {
-    const at::Tensor queries = SplitHeads(query(x));
+    const at::Tensor queries = Split(query(x));
     const double scale = 1 / std::sqrt(static_cast<double>(queries.size(-1)));
     const at::Tensor scores = at::matmul(queries, keys.transpose(-1, -2)) * scale + mask;
     const at::Tensor mixed = at::matmul(at::softmax(scores, -1), values);
@@ -84,7 +84,7 @@ struct DecoderLayer {
 // Copies weights to the device as float32.
 class Uploader {
  public:
-  explicit Uploader(at::Device device) : device_(device) {}
+  Uploader(at::Device device, int64_t heads) : device_(device), heads_(heads) {}
 
   at::Tensor operator()(std::span<const float> values) const {
     return at::from_blob(const_cast<float*>(values.data()), {static_cast<int64_t>(values.size())},
@@ -102,7 +102,8 @@ class Uploader {
   }
   Norm operator()(const NormWeights& w) const { return {(*this)(w.scale), (*this)(w.bias)}; }
   Attention operator()(const AttentionWeights& w) const {
-    return {(*this)(w.query), (*this)(w.key), (*this)(w.value), (*this)(w.output), (*this)(w.norm)};
+    return {(*this)(w.query),  (*this)(w.key),  (*this)(w.value),
+            (*this)(w.output), (*this)(w.norm), heads_};
   }
   FeedForward operator()(const FeedForwardWeights& w) const {
     return {(*this)(w.expand), (*this)(w.contract), (*this)(w.norm)};
@@ -110,6 +111,7 @@ class Uploader {
 
  private:
   const at::Device device_;
+  const int64_t heads_;
 };
 
 // The state of a batch between steps. A sentence keeps its row when others end, so that shapes stay
@@ -131,7 +133,7 @@ class AtenEngine final : public translation::TranslationEngine {
         shortlist_(weights.shortlist, weights.target_tokens()),
         dim_(weights.dim()) {
     const c10::InferenceMode inference;
-    const Uploader upload(device);
+    const Uploader upload(device, weights.heads);
     target_embeddings_ = upload(weights.target_embeddings);
     source_embeddings_ = weights.source_embeddings.values == weights.target_embeddings.values
                              ? target_embeddings_
@@ -221,12 +223,13 @@ class AtenEngine final : public translation::TranslationEngine {
                    Positions(0, length);
     for (const EncoderLayer& layer : encoder_) {
       const Attention& attention = layer.attention;
-      x = attention(x, SplitHeads(attention.key(x)), SplitHeads(attention.value(x)), state.mask);
+      x = attention(x, attention.Split(attention.key(x)), attention.Split(attention.value(x)),
+                    state.mask);
       x = layer.feed_forward(x);
     }
     for (const DecoderLayer& layer : decoder_) {
-      state.keys.push_back(SplitHeads(layer.cross.key(x)).contiguous());
-      state.values.push_back(SplitHeads(layer.cross.value(x)).contiguous());
+      state.keys.push_back(layer.cross.Split(layer.cross.key(x)).contiguous());
+      state.values.push_back(layer.cross.Split(layer.cross.value(x)).contiguous());
       state.cells.push_back(at::zeros({batch, dim_}, x.options()));
     }
     state.y = at::zeros({batch, dim_}, x.options());

@@ -14,10 +14,10 @@
 namespace millrace::bergamot {
 namespace {
 
-// The kernels need whole blocks of columns, and sums over dim that fit 32 bits. Every Bergamot tiny
-// model has dim 256 and 1536 hidden units.
+using kernels::kColumns;
+
+// The kernels need sums over dim that fit 32 bits, and heads as wide as a panel.
 constexpr int64_t kMaxDim = kernels::kMaxExactSum;
-constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
 constexpr int64_t kMaxHidden = 1 << 16;
 constexpr int64_t kMaxTokens = 1 << 20;
 constexpr int kMaxLayers = 64;
@@ -41,6 +41,11 @@ class Reader {
   std::span<const T> Vector(const std::string& name, int64_t size) {
     const models::SafetensorsFile::View view = Find(name, Type<T>(), {size});
     return {reinterpret_cast<const T*>(Copy(view)), view.bytes / sizeof(T)};
+  }
+
+  int32_t Value(const std::string& name) {
+    const auto values = Vector<int32_t>(name, 1);
+    return values.empty() ? 0 : values[0];
   }
 
   // Returns a view into the file, or a copy.
@@ -134,6 +139,12 @@ void ReadEmbeddings(Reader& reader, BergamotWeights& weights) {
       (dim % kColumns != 0 || dim > kMaxDim || weights.target_tokens() > kMaxTokens)) {
     reader.Fail(target, StrCat("unsupported size ", weights.target_tokens(), " x ", dim));
   }
+  if (reader.Has("heads")) weights.heads = reader.Value("heads");
+  if (reader.status().ok() &&
+      (weights.heads < 1 || dim % weights.heads != 0 || dim / weights.heads < kernels::kPanel)) {
+    reader.Fail("heads", StrCat(weights.heads, " do not divide ", dim, " into heads of ",
+                                kernels::kPanel, " or more"));
+  }
   weights.source_embeddings =
       shared ? weights.target_embeddings : reader.Matrix("encoder_Wemb", -1, dim, /*copy=*/true);
   if (reader.status().ok() && weights.source_tokens() > kMaxTokens) {
@@ -143,14 +154,13 @@ void ReadEmbeddings(Reader& reader, BergamotWeights& weights) {
 
 void ReadShortlist(Reader& reader, int64_t source_tokens, int64_t target_tokens,
                    ShortlistWeights& shortlist) {
-  const auto first = reader.Vector<int32_t>("shortlist.first", 1);
+  shortlist.first = reader.Value("shortlist.first");
   shortlist.offsets = reader.Vector<int32_t>("shortlist.offsets", source_tokens + 1);
   shortlist.ids = reader.Vector<int32_t>("shortlist.ids", -1);
   if (!reader.status().ok()) return;
-  shortlist.first = first[0];
   // The end of the sentence must be among these tokens, or a translation could not end.
-  if (first[0] <= BergamotWeights::kEndOfSentence || first[0] > target_tokens) {
-    reader.Fail("shortlist.first", StrCat(first[0], " is out of range"));
+  if (shortlist.first <= BergamotWeights::kEndOfSentence || shortlist.first > target_tokens) {
+    reader.Fail("shortlist.first", StrCat(shortlist.first, " is out of range"));
   }
   int32_t last = 0;
   for (const int32_t offset : shortlist.offsets) {

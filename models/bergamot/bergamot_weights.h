@@ -65,13 +65,12 @@ struct ShortlistWeights {
   std::span<const int32_t> ids;      // target tokens
 };
 
-// The weights of a Bergamot tiny model; all shapes are checked against each other. Vectors and
+// The weights of a Bergamot model; all shapes are checked against each other. Vectors and
 // embeddings are copies, because engines read them as long as they live; the matrices of the
 // layers, which engines repack, are views into the mapped file. Immutable but for DropLayers, so
 // thread-safe.
 class BergamotWeights {
  public:
-  static constexpr int kHeads = 8;
   static constexpr int32_t kEndOfSentence = 0;
   static constexpr int32_t kUnknown = 1;
   static constexpr float kNormEpsilon = 1e-9F;
@@ -91,6 +90,7 @@ class BergamotWeights {
   Int8Matrix source_embeddings;  // the same values as the target's where the file has one matrix
   Int8Matrix target_embeddings;  // the output layer has them too
   std::span<const float> output_bias;
+  int32_t heads = 8;
   std::vector<EncoderLayerWeights> encoder;
   std::vector<DecoderLayerWeights> decoder;
   ShortlistWeights shortlist;

@@ -129,7 +129,7 @@ void Int8Decoder::Attend(const Layer& layer, size_t index, DecoderBatch& batch,
     args.length = memory.length;
     args.padded = memory.padded;
     args.dim = dim;
-    args.heads = BergamotWeights::kHeads;
+    args.heads = weights_.heads;
     args.scores = scores.data();
     args.out = out;
     args.out_stride = dim;

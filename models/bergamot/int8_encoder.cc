@@ -31,6 +31,7 @@ Int8Encoder::Int8Encoder(const BergamotWeights& weights, const Embeddings& embed
     : kernels_(kernels),
       embeddings_(embeddings),
       dim_(weights.dim()),
+      heads_(weights.heads),
       decoder_layers_(static_cast<int64_t>(weights.decoder.size())),
       memory_(PackMemory(weights)) {
   for (const EncoderLayerWeights& layer : weights.encoder) {
@@ -108,7 +109,7 @@ void Int8Encoder::Attend(const Layer& layer, std::span<const std::span<const int
     args.values = first + 2 * dim_;
     args.value_stride = stride;
     args.dim = dim_;
-    args.heads = BergamotWeights::kHeads;
+    args.heads = heads_;
     args.scores = scores.data();
     args.out = out;
     args.out_stride = dim_;

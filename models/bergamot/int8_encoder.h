@@ -49,6 +49,7 @@ class Int8Encoder {
   const kernels::IntegerKernels& kernels_;
   const Embeddings& embeddings_;
   const int64_t dim_;
+  const int64_t heads_;
   const int64_t decoder_layers_;
   std::vector<Layer> layers_;
   PackedMatrix memory_;  // keys and values of each decoder layer, side by side

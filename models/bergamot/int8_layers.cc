@@ -11,7 +11,7 @@ namespace {
 // Multiplies with blocks of the matrix's panels, which idle workers may compute.
 void MultiplyBlocks(const kernels::IntegerKernels& kernels, const kernels::Activations& activations,
                     int64_t rows, const kernels::PackedView& matrix, bool relu, float* out) {
-  constexpr int64_t kColumns = kernels::kPanel * kernels::kPanelsPerBlock;
+  using kernels::kColumns;
   kernels::ForPanels(matrix.outputs / kColumns, rows * matrix.inputs * matrix.outputs,
                      [&](int64_t first, int64_t last) {
                        const int64_t column = first * kColumns;

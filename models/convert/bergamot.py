@@ -18,11 +18,11 @@ import sentencepiece
 
 from .bergamot_check import QUICK, compare, reference_engine
 from .bergamot_marian import Int8Matrix, Shortlist, embeddings, read_shortlist
-from .bergamot_oracle import END_OF_SENTENCE, Oracle
+from .bergamot_oracle import END_OF_SENTENCE, HEADS, Oracle
 from .bergamot_pair import Pair, check_settings, find_pair
 from .bergamot_shapes import check_shapes
 from .bergamot_student import read_weights
-from .package import ConvertError, check_place, check_weights_of, name_for, new_version, report_written
+from .package import ConvertError, check_place, check_weights_of, hash_of, name_for, new_version, report_written
 from .piece_model import pieces_of
 from .safetensors import write_safetensors
 
@@ -90,15 +90,16 @@ class Model:
     pieces: sentencepiece.SentencePieceProcessor
     target_pieces: sentencepiece.SentencePieceProcessor   # the same object where both languages share it
     pair: Pair
+    heads: int = HEADS
 
     def oracle(self) -> Oracle:
-        return Oracle(self.weights, self.shortlist)
+        return Oracle(self.weights, self.shortlist, self.heads)
 
 
 def read_model(pair: Pair) -> Model:
     print(f"reading {pair.model.name}", flush=True)
     weights, special = read_weights(pair.model)
-    check_settings(weights, special, pair.model)
+    heads = check_settings(weights, special, pair.model)
     check_shapes(weights, pair.model)
     source_words, words = (len(side.values) for side in embeddings(weights))
     shortlist = read_shortlist(pair.shortlist, source_words, words) if pair.shortlist else every_word(source_words, words)
@@ -107,7 +108,7 @@ def read_model(pair: Pair) -> Model:
         target_pieces = _vocabulary(pair.target_vocabulary, words)
     elif source_words != words:
         raise ConvertError(f"{pair.vocabulary}: is the only vocabulary, but the model has {source_words} words of the source and {words} of the target")
-    return Model(weights, shortlist, pieces, target_pieces, pair)
+    return Model(weights, shortlist, pieces, target_pieces, pair, heads)
 
 
 def every_word(source_words: int, words: int) -> Shortlist:
@@ -133,9 +134,9 @@ def write(model: Model, models: pathlib.Path, name: str, origin: str, license_te
     files = {"vocabulary_file": "vocab.spm"} if shared else {"vocabulary_file": "source.spm", "target_vocabulary_file": "target.spm"}
     pbtxt = PBTXT.format(license=json.dumps(license_text), source=json.dumps(languages[0]), target=json.dumps(languages[1]),
                          vocabularies="".join(f'  {field}: "{file}"\n' for field, file in files.items()))
-    metadata = {"format": "bergamot-tiny", "source_sha256": hashlib.sha256(model.pair.model.read_bytes()).hexdigest()}
+    metadata = {"format": "bergamot-tiny", "source_sha256": hash_of(model.pair.model, hashlib.sha256())}
     with new_version(models, name) as staging:
-        write_safetensors(staging / "weights.safetensors", to_tensors(model.weights, model.shortlist), metadata)
+        write_safetensors(staging / "weights.safetensors", to_tensors(model.weights, model.shortlist, model.heads), metadata)
         for file, theirs in zip(files.values(), (model.pair.vocabulary, model.pair.target_vocabulary)):
             shutil.copyfile(theirs, staging / file)
         (staging / "model.pbtxt").write_text(origin + pbtxt)
@@ -159,7 +160,7 @@ def check(name: str, model: Model, reference, sentences: list[str]) -> None:
         raise ConvertError(f"{name}: the weights as read do not translate as the reference does; nothing was written")
 
 
-def to_tensors(weights: dict[str, np.ndarray | Int8Matrix], shortlist: Shortlist) -> dict[str, np.ndarray]:
+def to_tensors(weights: dict[str, np.ndarray | Int8Matrix], shortlist: Shortlist, heads: int) -> dict[str, np.ndarray]:
     """Names and layout of the package: matrices [outputs][inputs], each with its .multiplier; vectors flat."""
     tensors: dict[str, np.ndarray] = {}
     for name, value in weights.items():
@@ -170,6 +171,8 @@ def to_tensors(weights: dict[str, np.ndarray | Int8Matrix], shortlist: Shortlist
             tensors[name + ".multiplier"] = np.array([value.multiplier], np.float32)
         else:
             tensors[name] = np.ascontiguousarray(value.reshape(-1))
+    if heads != HEADS:   # servers that know no others take a package without this
+        tensors["heads"] = np.array([heads], np.int32)
     tensors["shortlist.first"] = np.array([shortlist.first], np.int32)
     tensors["shortlist.offsets"] = shortlist.offsets.astype(np.int32)
     tensors["shortlist.ids"] = shortlist.ids

@@ -5,14 +5,15 @@ import pathlib
 import re
 
 from .bergamot_marian import Int8Matrix, SHARED, SOURCE, TARGET, embeddings
+from .bergamot_oracle import HEADS
 from .bergamot_student import is_student
 from .language_tags import tag_of
 from .package import ConvertError
 from .seq2seq_yaml import read_settings
 
-WIDTHS = range(128, 513, 128)   # as models/bergamot/bergamot_weights.cc has them
+WIDTHS, LEAST_HEAD = range(128, 513, 64), 16   # as models/bergamot/bergamot_weights.cc has them
 # The engine computes these settings only. A model that leaves one out has Marian's default, which may differ; its tensors are checked then.
-_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn", "transformer-heads": "8",
+_SETTINGS = {"type": "transformer", "dec-cell": "ssru", "transformer-decoder-autoreg": "rnn",
              "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-postprocess-top": "",
              "transformer-ffn-activation": "relu", "transformer-tied-layers": [], "lemma-dim-emb": "0"}
 
@@ -57,8 +58,8 @@ def _vocabularies(folder: pathlib.Path, files: list[pathlib.Path]) -> tuple[path
     return _only(folder, found["src"], "srcvocab.*spm"), _only(folder, found["trg"], "trgvocab.*spm")
 
 
-def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path) -> None:
-    """Refuses what the engine does not compute, by the settings that Marian stores among the weights, and by the shapes."""
+def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path) -> int:
+    """Refuses what the engine does not compute, by the settings that Marian stores among the weights, and by the shapes. Returns the heads."""
     settings = read_settings(special.get("special:model.yml", b"").rstrip(b"\0").decode("utf-8", "replace"), f"{path}: special:model.yml")
     for name, needed in _SETTINGS.items():
         if settings.get(name, needed) != needed:
@@ -76,6 +77,11 @@ def check_settings(weights: dict, special: dict[str, bytes], path: pathlib.Path)
     for setting, layers in (("enc-depth", _layers(weights, "encoder_l{}_self_Wq")), ("dec-depth", _layers(weights, "decoder_l{}_rnn_Wf"))):
         if layers == 0 or settings.get(setting, str(layers)) != str(layers):
             raise ConvertError(f"{path}: {setting} is {settings.get(setting)}, but the file has the weights of {layers} layers")
+    heads = settings.get("transformer-heads", str(HEADS))
+    allowed = [number for number in range(1, width // LEAST_HEAD + 1) if width % number == 0]
+    if heads not in map(str, allowed):
+        raise ConvertError(f"{path}: transformer-heads is '{heads}', allowed for a width of {width} are {', '.join(map(str, allowed))}")
+    return int(heads)
 
 
 def _layers(weights: dict, pattern: str) -> int:

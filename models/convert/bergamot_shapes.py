@@ -8,7 +8,7 @@ import numpy as np
 from .bergamot_marian import EMBEDDINGS, Int8Matrix, embeddings
 from .package import ConvertError
 
-_COLUMNS, _MOST_HIDDEN = 128, 1 << 16
+_COLUMNS, _MOST_HIDDEN = 64, 1 << 16
 _LAYER = re.compile(r"((?:en|de)coder_l\d+_)(?:self|context|rnn|ffn)_.+")
 
 

@@ -19,9 +19,10 @@ namespace millrace::kernels {
 // column n) is at [n / kPanel][k / kGroup][n % kPanel][k % kGroup].
 inline constexpr int64_t kPanel = 16;
 inline constexpr int64_t kGroup = 4;
-// The number of panels that are processed at once: the columns are a multiple of kPanel *
-// kPanelsPerBlock.
+// The number of panels that are processed at once; the last block may have half of them.
 inline constexpr int64_t kPanelsPerBlock = 8;
+// The columns of a packed matrix are a multiple of this.
+inline constexpr int64_t kColumns = kPanel * kPanelsPerBlock / 2;
 // The longest sum that cannot overflow 32-bit integers: 512 * 32767 * 127 < 2^31.
 inline constexpr int64_t kMaxExactSum = 512;
 
@@ -56,7 +57,7 @@ struct AttentionArgs {
   int64_t length = 0;
   int64_t padded = 0;  // PadLength(length)
   int64_t dim = 0;
-  int64_t heads = 0;
+  int64_t heads = 0;        // dim / heads is kPanel or more
   float* scores = nullptr;  // scratch, [min(query_count, kQueriesTogether)][padded]
   float* out = nullptr;
   int64_t out_stride = 0;
@@ -114,6 +115,11 @@ extern const IntegerKernels kNeonInteger;
 extern const IntegerKernels kNeonDotInteger;
 extern const IntegerKernels kNeonMatrixInteger;
 #endif
+
+// Returns the number of panels in the block that begins with this panel.
+inline constexpr int64_t PanelsOfBlock(int64_t block, int64_t panels) {
+  return panels - block < kPanelsPerBlock ? panels - block : kPanelsPerBlock;
+}
 
 // Returns the sets of this build that this CPU can run, best first; kPortableInteger is always
 // among them.

@@ -14,7 +14,6 @@ namespace {
 // is summed in the same order as alone.
 template <int64_t kQueries>
 void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t size, float scale) {
-  const int64_t vectors = size / kLanes;
   const float* query = a.queries + first * a.query_stride + head * size;
   const float* keys = a.keys + head * size * a.padded;
   for (int64_t j = 0; j < a.padded; j += kLanes) {
@@ -37,7 +36,7 @@ void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t siz
   const auto mix = [&]<int64_t kVectors>(int64_t from) {
     Floats mixed[kQueries][kVectors] = {};
     for (int64_t j = 0; j < a.length; ++j) {
-      const float* value = a.values + j * a.value_stride + head * size + from * kLanes;
+      const float* value = a.values + j * a.value_stride + head * size + from;
       for (int64_t v = 0; v < kVectors; ++v) {
         const Floats part = Load(value + v * kLanes);
         for (int64_t q = 0; q < kQueries; ++q) mixed[q][v] += part * a.scores[q * a.padded + j];
@@ -45,12 +44,14 @@ void AttendHead(const AttentionArgs& a, int64_t first, int64_t head, int64_t siz
     }
     for (int64_t q = 0; q < kQueries; ++q) {
       for (int64_t v = 0; v < kVectors; ++v)
-        Store(out + q * a.out_stride + (from + v) * kLanes, mixed[q][v]);
+        Store(out + q * a.out_stride + from + v * kLanes, mixed[q][v]);
     }
   };
-  int64_t v = 0;
-  for (; v + 2 <= vectors; v += 2) mix.template operator()<2>(v);
-  if (v < vectors) mix.template operator()<1>(v);
+  int64_t from = 0;
+  for (; from + 2 * kLanes <= size; from += 2 * kLanes) mix.template operator()<2>(from);
+  // The last vector may overlap the one before it, with the same results.
+  for (; from < size; from += kLanes)
+    mix.template operator()<1>(from + kLanes < size ? from : size - kLanes);
 }
 
 void Attend(const AttentionArgs& a) {

@@ -168,7 +168,7 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
   for (int64_t block = 0; block < panels; block += kPanelsPerBlock) {
     for (int64_t row = 0; row < rows;) {
       const int64_t left = rows - row;
-      for (int64_t panel = block; panel < block + kPanelsPerBlock; ++panel) {
+      for (int64_t panel = block; panel < block + PanelsOfBlock(block, panels); ++panel) {
         if (left == 1) {
           Tile<1>(a, row, m, panel, relu, out);
         } else {

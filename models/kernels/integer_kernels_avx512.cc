@@ -77,9 +77,9 @@ inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t
 }
 
 template <int kRows, int kPanels>
-inline void Block(const Activations& a, int64_t row, const PackedView& m, int64_t panel, bool relu,
-                  float* out) {
-  for (int p = 0; p < kPanelsPerBlock; p += kPanels) {
+inline void Block(const Activations& a, int64_t row, const PackedView& m, int64_t panel,
+                  int64_t panels, bool relu, float* out) {
+  for (int64_t p = 0; p < panels; p += kPanels) {
     Tile<kRows, kPanels>(a, row, m, panel + p, relu, out);
   }
 }
@@ -87,6 +87,7 @@ inline void Block(const Activations& a, int64_t row, const PackedView& m, int64_
 void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu, float* out) {
   constexpr int64_t kMaxRows = 6;
   for (int64_t panel = 0; panel < m.outputs / kPanel; panel += kPanelsPerBlock) {
+    const int64_t panels = PanelsOfBlock(panel, m.outputs / kPanel);
     for (int64_t row = 0; row < rows;) {
       // The remaining rows are divided between two tiles, because a tile of one or two rows wastes
       // most of its loads.
@@ -96,22 +97,26 @@ void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu
                                                   : kMaxRows;
       switch (count) {
         case 1:
-          Block<1, 8>(a, row, m, panel, relu, out);
+          if (panels == kPanelsPerBlock) {
+            Block<1, kPanelsPerBlock>(a, row, m, panel, panels, relu, out);
+          } else {
+            Block<1, 4>(a, row, m, panel, panels, relu, out);
+          }
           break;
         case 2:
-          Block<2, 4>(a, row, m, panel, relu, out);
+          Block<2, 4>(a, row, m, panel, panels, relu, out);
           break;
         case 3:
-          Block<3, 4>(a, row, m, panel, relu, out);
+          Block<3, 4>(a, row, m, panel, panels, relu, out);
           break;
         case 4:
-          Block<4, 2>(a, row, m, panel, relu, out);
+          Block<4, 2>(a, row, m, panel, panels, relu, out);
           break;
         case 5:
-          Block<5, 2>(a, row, m, panel, relu, out);
+          Block<5, 2>(a, row, m, panel, panels, relu, out);
           break;
         default:
-          Block<6, 2>(a, row, m, panel, relu, out);
+          Block<6, 2>(a, row, m, panel, panels, relu, out);
           break;
       }
       row += count;

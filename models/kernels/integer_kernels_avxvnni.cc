@@ -95,8 +95,8 @@ inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t
 template <int kRows>
 void Block(const Activations& a, int64_t row, const PackedView& m, int64_t block, bool relu,
            float* out) {
-  for (int64_t panel = block; panel < block + kPanelsPerBlock; ++panel)
-    Tile<kRows>(a, row, m, panel, relu, out);
+  const int64_t end = block + PanelsOfBlock(block, m.outputs / kPanel);
+  for (int64_t panel = block; panel < end; ++panel) Tile<kRows>(a, row, m, panel, relu, out);
 }
 
 void Multiply(const Activations& a, int64_t rows, const PackedView& m, bool relu, float* out) {

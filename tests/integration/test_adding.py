@@ -1,4 +1,4 @@
-"""Pairs of every width that Mozilla publishes, added by their files, are served."""
+"""Pairs of every width that Mozilla publishes, and of widths and heads that nobody does yet, added by their files, are served."""
 
 import shutil
 import subprocess
@@ -20,7 +20,9 @@ from models.convert.bergamot_pair import find_pair  # noqa: E402
 from tiny_marian import write_bin  # noqa: E402
 
 # Width, hidden units, layers of the encoder and of the decoder.
-ARCHITECTURES = {"tiny": (256, 1536, 6, 2), "base-memory": (384, 1536, 6, 4), "base": (512, 2048, 6, 2)}
+ARCHITECTURES = {"tiny": (256, 1536, 6, 2), "base-memory": (384, 1536, 6, 4), "base": (512, 2048, 6, 2),
+                 "192-wide": (192, 768, 6, 2), "320-wide": (320, 1280, 6, 2), "448-wide": (448, 1792, 6, 2), "12-heads": (192, 320, 2, 2)}
+HEADS = {"12-heads": "12"}   # of those that have not 8
 PIECES = sentencepiece.SentencePieceProcessor(str(ROOT / "tests" / "data" / "translation" / "tiny.spm"))
 WORDS = 8   # of a translation, at most: with random weights it seldom ends
 TEXTS = ["the cat sat on the mat.", "the old cat.", "a cat and the old mat.", "on the mat sat the cat and the old cat.", "the mat."]
@@ -33,7 +35,7 @@ def pairs(tmp_path_factory):
         folders[name] = folder = tmp_path_factory.mktemp(name)
         # Weights whose words stand out, so that rounding does not decide between two of them.
         write_bin(folder / "model.ende.intgemm.alphas.bin", published.bergamot_arrays(*architecture, spread=127, bias=0.3),
-                  published.BERGAMOT_SETTINGS, 300)
+                  published.BERGAMOT_SETTINGS | {"transformer-heads": HEADS.get(name, "8")}, 300)
         shutil.copy(ROOT / "tests" / "data" / "translation" / "tiny.spm", folder / "vocab.ende.spm")
     return folders
 

@@ -81,7 +81,7 @@ TEST_F(BergamotWeightsTest, AWrongShapeOrTypeIsNamedWithWhatIsExpected) {
   EXPECT_THAT(ErrorAfter([](TinyTensors& t) { t["Wemb"].shape = {kTinyTokens * kTinyDim}; }),
               HasSubstr("'Wemb'"));
   EXPECT_THAT(ErrorAfter([](TinyTensors& t) {
-                t["Wemb"].shape = {kTinyTokens * 2, kTinyDim / 2};
+                t["Wemb"].shape = {96, 96};
               }),
               HasSubstr("'Wemb': unsupported size"));
 }
@@ -125,7 +125,33 @@ TEST_F(BergamotWeightsTest, FewerHiddenUnitsThanTheWidthAreAnError) {
   EXPECT_EQ(loaded.status().code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(loaded.status().message()),
               HasSubstr("'encoder_l1_ffn_W1': 128 hidden units are not supported; allowed are "
-                        "multiples of 128 from 256 to 65536"));
+                        "multiples of 64 from 256 to 65536"));
+}
+
+TEST_F(BergamotWeightsTest, HeadsAreThoseOfTheFile) {
+  const auto loaded = [&](int32_t heads) {
+    return LoadChanged([&](TinyTensors& t) { t["heads"] = IntTensor({heads}); });
+  };
+  EXPECT_EQ((*LoadChanged([](TinyTensors&) {}))->heads, 8);
+  for (const int32_t heads : {1, 2, 4, 8}) {
+    ASSERT_TRUE(loaded(heads).ok()) << loaded(heads).status();
+    EXPECT_EQ((*loaded(heads))->heads, heads);
+  }
+  for (const int32_t heads : {-1, 0, 3, 16}) {
+    EXPECT_THAT(std::string(loaded(heads).status().message()),
+                HasSubstr("'heads': " + std::to_string(heads) +
+                          " do not divide 128 into heads of 16 or more"));
+  }
+}
+
+TEST_F(BergamotWeightsTest, WidthsAreMultiplesOf64) {
+  for (const int64_t dim : {192, 320, 448}) {
+    WriteSafetensors(file_, MakeTinyTensors(1, dim, /*hidden=*/2 * dim));
+    EXPECT_TRUE(BergamotWeights::Load(file_).ok()) << dim;
+  }
+  WriteSafetensors(file_, MakeTinyTensors(1, /*dim=*/160, /*hidden=*/320));
+  EXPECT_THAT(std::string(BergamotWeights::Load(file_).status().message()),
+              HasSubstr("unsupported size 72 x 160"));
 }
 
 TEST_F(BergamotWeightsTest, ABadMultiplierIsAnError) {

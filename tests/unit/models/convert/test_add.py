@@ -340,12 +340,12 @@ class Refused(Adding):
         self.assertEqual(recognise(self.root / "clone" / "en", self.root).name, "en_US-lessac-medium")
 
     def test_architectures_that_the_engine_does_not_have(self):
-        for change, message in (({"dec-cell": "gru"}, "dec-cell is 'gru', only 'ssru'"), ({"transformer-heads": "16"}, "transformer-heads is '16'"),
+        for change, message in (({"dec-cell": "gru"}, "dec-cell is 'gru', only 'ssru'"), ({"transformer-heads": "16"}, "transformer-heads is '16', allowed for a width of 128 are 1, 2, 4, 8"),
                                 ({"dec-depth": "6"}, "dec-depth is 6, but the file has the weights of 2 layers")):
             published.bergamot(self.root / message, settings=published.BERGAMOT_SETTINGS | change)
             self.assert_refused(self.root / message, message)
         published.bergamot(self.root / "wide", width=640)
-        self.assert_refused(self.root / "wide", "is 640 wide, allowed are 128, 256, 384, 512")
+        self.assert_refused(self.root / "wide", "is 640 wide, allowed are 128, 192, 256, 320, 384, 448, 512")
 
     def test_vocabularies_that_do_not_fit(self):
         pair = self.root / "pair"
