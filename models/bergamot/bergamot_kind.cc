@@ -5,7 +5,6 @@
 #include "millrace/config/v1/model.pb.h"
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
-#include "models/translation/translation_config.h"
 
 namespace millrace::bergamot {
 namespace {
@@ -21,16 +20,11 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
       section.File("vocabulary_file", message.vocabulary_file(), kMaxBytes, *config);
   config->target_vocabulary_file = section.FileIfAny(
       "target_vocabulary_file", message.target_vocabulary_file(), kMaxBytes, *config);
-  translation::TakeLanguagesAndLengths(message, section, *config);
+  config->TakeLanguagesAndLengths(message, section);
   return config;
 }
 
 }  // namespace
-
-models::ModelDetails BergamotConfig::Details() const {
-  return models::TranslationInfo{.source_language = source_language,
-                                 .target_language = target_language};
-}
 
 const models::ModelKind kKind = {"bergamot", &Parse};
 

@@ -8,7 +8,6 @@
 #include "models/config/config_section.h"
 #include "models/core/regular_file.h"
 #include "models/core/strings.h"
-#include "models/translation/translation_config.h"
 
 namespace millrace::seq2seq {
 namespace {
@@ -49,32 +48,28 @@ std::unique_ptr<const models::KindConfig> Parse(const models::ConfigSection& sec
       section.FileIfAny("target_words_file", message.target_words_file(), kMaxBytes, *config);
   config->target_pieces_file =
       section.FileIfAny("target_pieces_file", message.target_pieces_file(), kMaxBytes, *config);
-  translation::TakeLanguagesAndLengths(message, section, *config);
-  config->early_stopping = message.early_stopping();
+  config->TakeLanguagesAndLengths(message, section);
+  translation::SearchOptions& search = config->search;
+  if (message.early_stopping()) search.early_stopping = translation::EarlyStopping::kAtBeams;
   if (message.beam_size() != 0) {
     section.Range("beam_size", message.beam_size(), 1U, 16U);
-    config->beam_size = static_cast<int>(std::min(message.beam_size(), 16U));
+    search.beam_size = static_cast<int>(std::min(message.beam_size(), 16U));
   }
   if (message.has_length_penalty()) {
     section.Range("length_penalty", message.length_penalty(), -10.0F, 10.0F);
-    config->length_penalty = message.length_penalty();
+    search.length_penalty = message.length_penalty();
   }
   section.Range("no_repeat_ngram_size", message.no_repeat_ngram_size(), 0U, 64U);
-  config->no_repeat_ngram_size = static_cast<int>(std::min(message.no_repeat_ngram_size(), 64U));
+  search.no_repeat_ngram_size = static_cast<int>(std::min(message.no_repeat_ngram_size(), 64U));
   if (message.repetition_penalty() != 0) {
     section.Range("repetition_penalty", message.repetition_penalty(), 0.01F, 100.0F);
-    config->repetition_penalty = message.repetition_penalty();
+    search.repetition_penalty = message.repetition_penalty();
   }
   config->precision = Convert(message.precision(), section);
   return config;
 }
 
 }  // namespace
-
-models::ModelDetails Seq2SeqModelConfig::Details() const {
-  return models::TranslationInfo{.source_language = source_language,
-                                 .target_language = target_language};
-}
 
 const models::ModelKind kKind = {"seq2seq", &Parse};
 

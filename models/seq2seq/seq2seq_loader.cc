@@ -22,11 +22,7 @@ absl::StatusOr<std::unique_ptr<models::Model>> Load(const models::KindConfig& ki
     options.target_pieces_file = context.folder / config.target_pieces_file;
   options.max_length_factor = config.max_length_factor;
   options.max_source_tokens = static_cast<size_t>(config.max_source_tokens);
-  options.search.beam_size = config.beam_size;
-  options.search.length_penalty = config.length_penalty;
-  if (config.early_stopping) options.search.early_stopping = translation::EarlyStopping::kAtBeams;
-  options.search.no_repeat_ngram_size = config.no_repeat_ngram_size;
-  options.search.repetition_penalty = config.repetition_penalty;
+  options.search = config.search;
   options.precision = config.precision;
   if (context.caches.translations != nullptr)
     options.cache = context.caches.translations->MakeForModel();

@@ -91,13 +91,13 @@ TEST(ModelConfigTest, Seq2SeqAndItsDefaults) {
                   .find("seq2seq." + field + ": '../t' may not leave the model's folder"),
               std::string::npos);
   }
-  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 4);
-  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).length_penalty, 1.0F);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).search.beam_size, 4);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).search.length_penalty, 1.0F);
   EXPECT_EQ(MakeModelInfo(*config, "m", 1).translation().target_language, "de");
   config = ParseModelConfig("seq2seq { " + required + "beam_size: 1 length_penalty: 0 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).beam_size, 1);
-  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).length_penalty, 0.0F);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).search.beam_size, 1);
+  EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).search.length_penalty, 0.0F);
   EXPECT_EQ(Settings<seq2seq::Seq2SeqModelConfig>(*config).precision, kernels::Precision::kFloat32);
   config = ParseModelConfig("seq2seq { " + required + "precision: PRECISION_INT8 }", "m");
   ASSERT_TRUE(config.ok()) << config.status();
