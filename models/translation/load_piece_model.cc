@@ -11,6 +11,7 @@
 
 #include "models/core/errors.h"
 #include "models/core/regular_file.h"
+#include "models/translation/bpe_model.h"
 #include "mps_runtime/base/mutex.h"
 #include "mps_runtime/base/thread_annotations.h"
 
@@ -96,6 +97,11 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> LoadPieceModel(
   const std::string key = DigestOf(*bytes);
   if (!key.empty()) {
     if (auto model = shared.Find(key)) return model;
+  }
+  if (bytes->starts_with('{')) {
+    auto model = BpeModel::Read(*bytes);
+    if (!model.ok()) return DataLoss(path.string(), ": ", model.status().message());
+    return key.empty() ? *std::move(model) : shared.Add(key, *std::move(model));
   }
   std::string error;
   std::shared_ptr<const PieceModel> model(

@@ -11,7 +11,8 @@
 
 namespace millrace::translation {
 
-// A SentencePiece model. Immutable, so thread-safe.
+// A way to divide texts into pieces: a SentencePiece model, or a BpeModel. Immutable, so
+// thread-safe.
 //
 // The library is linked into a module that is loaded at run time: Debian's libsentencepiece
 // contains an older Protobuf and exports its symbols, so that it and the server's Protobuf would
@@ -50,6 +51,12 @@ class PieceModel {
     });
     return pieces;
   }
+  // Returns the text that words, with a space between them, are.
+  std::string Join(std::string_view words) const {
+    std::string text;
+    ShowJoined(words, [&](std::string_view shown) { text = shown; });
+    return text;
+  }
   std::string Decode(std::span<const int32_t> ids) const {
     std::string text;
     ShowDecoded(ids, [&](std::string_view shown) { text = shown; });
@@ -63,6 +70,7 @@ class PieceModel {
   virtual void ShowPieces(std::string_view text,
                           absl::FunctionRef<void(std::string_view, size_t)> take) const = 0;
   virtual void ShowDecoded(std::span<const int32_t> ids, TakeText take) const = 0;
+  virtual void ShowJoined(std::string_view words, TakeText take) const { take(words); }
 };
 
 }  // namespace millrace::translation

@@ -84,7 +84,9 @@ Vocabulary::Prefix Vocabulary::Encode(std::string_view text, size_t max_tokens) 
   // There are too many tokens: find where the pieces begin in the text.
   const std::vector<PieceModel::Piece> aligned = pieces_->EncodeWithPlaces(window);
   size_t cut = max_tokens;
-  while (cut > 1 && !aligned[cut].text.starts_with(kSpace)) --cut;
+  while (cut > 1 && !aligned[cut].text.starts_with(kSpace) &&
+         !aligned[cut - 1].text.ends_with(kSpace))
+    --cut;
   if (cut <= 1) cut = max_tokens;
   // One code point can give several pieces. Never cut inside it, and take at least one.
   while (cut < aligned.size() && aligned[cut].begin == 0) ++cut;
@@ -135,7 +137,7 @@ std::vector<size_t> Vocabulary::EndsOf(std::span<const int32_t> tokens) const {
 }
 
 std::string Vocabulary::Decode(std::span<const int32_t> tokens) const {
-  return table_ ? table_->Text(tokens) : pieces_->Decode(tokens);
+  return table_ ? pieces_->Join(table_->Text(tokens)) : pieces_->Decode(tokens);
 }
 
 bool Vocabulary::AnyKnown(std::span<const int32_t> tokens) const {

@@ -18,8 +18,8 @@
 
 namespace millrace::translation {
 
-// Encodes text as tokens and decodes tokens, with a SentencePiece model. Tokens are its pieces, or
-// those of a TokenTable where the model's order differs. Thread-safe.
+// Encodes text as tokens and decodes tokens, with a PieceModel. Tokens are its pieces, or those of
+// a TokenTable where the model's order differs. Thread-safe.
 class Vocabulary {
  public:
   // The beginning of a text as tokens.
