@@ -1,4 +1,4 @@
-"""Takes files out of zip, tar and gzip files of strangers: members stay inside the folder, and the sizes are bounded."""
+"""Takes files out of zip, tar, gzip and zstd files of strangers: members stay inside the folder, and the sizes are bounded."""
 
 import bz2
 import gzip
@@ -11,6 +11,7 @@ import zlib
 from typing import BinaryIO
 
 from .package import ConvertError, check_tensors
+from .zstd_file import ZstdError, ZstdFile
 
 MOST_MEMBERS = 10_000
 # Weights hardly shrink, vocabularies and shortlists by some ten times.
@@ -48,12 +49,14 @@ def unpack(path: pathlib.Path, folder: pathlib.Path) -> None:
         raise _cannot(path, error) from error
 
 
-def gunzip(path: pathlib.Path, plain: pathlib.Path) -> None:
+def decompress(path: pathlib.Path, plain: pathlib.Path) -> None:
+    """Of a file whose name ends with .gz or .zst."""
+    kind, opened = ("zstd", ZstdFile) if path.suffix == ".zst" else ("gzip", gzip.open)
     try:
-        with gzip.open(path) as source, open(plain, "wb") as target:
+        with opened(path) as source, open(plain, "wb") as target:
             _copy(source, target, _allowed(path), path)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise ConvertError(f"{path}: is no gzip file, or it is damaged: {error}") from error
+    except (gzip.BadGzipFile, zlib.error, ZstdError, EOFError) as error:
+        raise ConvertError(f"{path}: is no {kind} file, or it is damaged: {error}") from error
     except OSError as error:
         raise _cannot(path, error) from error
 

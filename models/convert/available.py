@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 from . import hubs
-from .catalogue import FIREFOX_LICENSE, UNKNOWN_LICENSE, is_non_commercial, is_release, known_model, packages, registry, voice_index
+from .catalogue import (FIREFOX_LICENSE, UNKNOWN_LICENSE, firefox_records, is_non_commercial, is_release, known_model, only_of_firefox, packages, registry,
+                        voice_index)
 from .http_client import Client
 from .language_tags import tag_of
 from .model_names import KNOWN, nearest
@@ -107,7 +108,16 @@ def _voices(client: Client) -> Iterator[Entry]:
 
 
 def _pairs(client: Client) -> Iterator[Entry]:
-    for pair, releases in sorted(registry(client).items()):
+    known = registry(client)
+    yield from _released(known)
+    for pair, record in sorted(only_of_firefox(known, firefox_records(client)).items()):
+        languages = " ".join(record[field] for field in ("sourceLanguage", "targetLanguage"))
+        size = record["attachment"].get("size")
+        yield _entry(f"firefox/{pair}", "translation", languages, size if type(size) is int else None, FIREFOX_LICENSE, name_for(f"firefox-{pair}"))
+
+
+def _released(known: dict[str, list]) -> Iterator[Entry]:
+    for pair, releases in sorted(known.items()):
         usable = list(filter(is_release, releases))
         if not usable:
             continue

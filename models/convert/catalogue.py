@@ -22,6 +22,7 @@ UNKNOWN_LICENSE = "NOASSERTION"
 MOST_CARD = 1 << 20
 MOST_PACKAGE = 4 << 30   # of Argos, whose sizes are not published
 _TRANSLATOR_FILES = re.compile(r"[^/]+\.(json|spm|model)")
+_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,4})?", re.ASCII)
 _CODE = re.compile(r"[A-Za-z][A-Za-z_]{1,15}", re.ASCII)
 _SHA256, _SHA1, _MD5 = (re.compile(rf"[0-9a-fA-F]{{{length}}}") for length in (64, 40, 32))
 
@@ -241,8 +242,10 @@ def registry(client: Client) -> dict[str, list]:
 
 
 def _pairs(asked: str, client: Client, wanted: str) -> list[Published]:
-    releases = registry(client)
-    return [_pair(f"firefox/{pair}", client, pair, releases[pair]) for pair in _directions(asked, wanted, releases, "Mozilla's")]
+    releases, records = registry(client), firefox_records(client)
+    only = only_of_firefox(releases, records)
+    return [_attached(f"firefox/{pair}", only[pair], records) if pair in only else _pair(f"firefox/{pair}", records, pair, releases[pair])
+            for pair in _directions(asked, wanted, releases | only, "Mozilla's")]
 
 
 def _directions(asked: str, wanted: str, known: Iterable[str], whose: str) -> list[str]:
@@ -298,7 +301,42 @@ def is_release(release: dict) -> bool:
     return str(release.get("releaseStatus", "")).startswith("Release")
 
 
-def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Published:
+def only_of_firefox(releases: dict[str, list], records: list[dict]) -> dict[str, dict]:
+    """The newest record of the model of each pair that Firefox translates and the registry has no release of."""
+    known = {pair_spelling(pair) for pair, found in releases.items() if any(map(is_release, found))}
+    found: dict[str, dict] = {}
+    for record in records:
+        codes = [record.get(field) for field in _OF_ONE_RELEASE[:2]]
+        # A filter says that only some of Firefox's users are to have it.
+        if record.get("fileType") != "model" or record.get("filter_expression") or not isinstance(record.get("attachment"), dict) or \
+                not all(isinstance(code, str) and _TAG.fullmatch(code) for code in codes):
+            continue
+        pair = "-".join(codes)
+        if pair_spelling(pair).replace("zh-hans", "zh") not in known and _version(record) > _version(found.get(pair)):
+            found[pair] = record
+    return found
+
+
+def _attached(asked: str, record: dict, records: list[dict]) -> Published:
+    """A pair whose files are Firefox's own."""
+    files = []
+    for entry in _of_release(records, record).values():
+        attachment = _object(entry.get("attachment"), asked)
+        location, name = (_inside(attachment.get(field), asked) for field in ("location", "filename"))
+        files.append(RemoteFile(f"{hubs.firefox_attachments()}/{urllib.parse.quote(location)}", pathlib.PurePosixPath(name).name,
+                                _size(attachment.get("size"), asked), sha256=_text(attachment.get("hash"), _SHA256, asked),
+                                plain_sha256=_text(entry.get("decompressedHash"), _SHA256, asked), plain_size=_size(entry.get("decompressedSize"), asked)))
+    languages = [record[field] for field in _OF_ONE_RELEASE[:2]]
+    return Published(asked, name_for(asked.replace("/", "-")), files, FIREFOX_LICENSE, str(record.get("version")), "bergamot", *languages)
+
+
+def _of_release(records: list[dict], record: dict) -> dict[str, dict]:
+    """The records of the same release by the kinds of their files."""
+    return {entry["fileType"]: entry for entry in records if entry.get("fileType") in _KINDS_OF_FILES.values() and
+            all(entry.get(field) == record.get(field) for field in _OF_ONE_RELEASE)}
+
+
+def _pair(asked: str, records: list[dict], pair: str, releases: list[dict]) -> Published:
     released = [release for release in releases if is_release(release)]
     if not released:
         raise NotFound(f"'{asked}': Mozilla has no release of this pair yet")
@@ -307,12 +345,11 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
     for release in released:
         stated = _object(release["files"].get("model"), asked).get("uncompressedHash")
         # By the weights, because Firefox writes some languages otherwise: zh-Hans where the registry has zh.
-        known = _records(client, {"fileType": "model", "decompressedHash": stated}) if isinstance(stated, str) else []
+        known = [record for record in records if record.get("fileType") == "model" and record.get("decompressedHash") == stated is not None]
         known.sort(key=lambda record: [record.get("sourceLanguage"), record.get("targetLanguage")] != languages)
         found.append((known[0] if known else None, release))
     record, best = max(found, key=lambda candidate: _version(candidate[0]))
-    same = {entry["fileType"]: entry for entry in _records(client, {field: record.get(field) for field in _OF_ONE_RELEASE})
-            if isinstance(entry.get("fileType"), str)} if record else {}
+    same = _of_release(records, record) if record else {}
     files = []
     for theirs, kind in _KINDS_OF_FILES.items():
         if theirs not in best["files"]:
@@ -335,16 +372,13 @@ def _pair(asked: str, client: Client, pair: str, releases: list[dict]) -> Publis
 _OF_ONE_RELEASE = ("sourceLanguage", "targetLanguage", "version", "architecture")
 
 
-def _records(client: Client, wanted: dict[str, Any]) -> list[dict]:
-    """Firefox's records with these values."""
-    # The server takes what looks like a number for one, so that it finds no version.
-    query = urllib.parse.urlencode({name: value for name, value in wanted.items() if name != "version" and isinstance(value, str)})
-    url = f"{hubs.firefox_settings()}/buckets/main/collections/translations-models-v2/records?{query}"
+def firefox_records(client: Client) -> list[dict]:
+    """Those of all files of all pairs."""
+    url = f"{hubs.firefox_settings()}/buckets/main/collections/translations-models-v2/records"
     data = _object(client.json(url), url).get("data")
     if not isinstance(data, list):
         raise NotGenuine(f"{url}: has no list of records; is it the right hub or mirror?")
-    # A mirror may give those of all pairs, whatever is asked for.
-    return [record for record in data if isinstance(record, dict) and all(record.get(name) == value for name, value in wanted.items())]
+    return [record for record in data if isinstance(record, dict)]
 
 
 def _version(record: dict | None) -> tuple:

@@ -9,6 +9,7 @@ _HUBS = {
     # Mozilla's registry of translation models and its files, and the records by which Firefox verifies them.
     "MILLRACE_FIREFOX_REGISTRY": "https://storage.googleapis.com/moz-fx-translations-data--303e-prod-translations-data",
     "MILLRACE_FIREFOX_SETTINGS": "https://firefox.settings.services.mozilla.com/v1",
+    "MILLRACE_FIREFOX_ATTACHMENTS": "https://firefox-settings-attachments.cdn.mozilla.net",   # their files
     # The index of the packages of Argos Translate, which names where each is.
     "MILLRACE_ARGOS_INDEX": "https://raw.githubusercontent.com/argosopentech/argospm-index/main",
 }
@@ -31,6 +32,10 @@ def firefox_registry() -> str:
 
 def firefox_settings() -> str:
     return _base("MILLRACE_FIREFOX_SETTINGS")
+
+
+def firefox_attachments() -> str:
+    return _base("MILLRACE_FIREFOX_ATTACHMENTS")
 
 
 def argos_index() -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from . import hubs
 from .add import check_options, check_precision, configure_package, install
-from .archive import gunzip
+from .archive import decompress
 from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile
 from .load import load
@@ -170,11 +170,11 @@ def _fetch(published: Published, folder: pathlib.Path, client: Client, reporter:
     for file in published.files:
         started = time.monotonic()
         path = folder / file.name
-        plain = path.with_suffix("") if file.name.endswith(".gz") else path
+        plain = path.with_suffix("") if file.name.endswith((".gz", ".zst")) else path
         client.download(file, path, lambda done, file=file, started=started: reporter.transfer(file, done, started))
         reporter.fetched(path.stat().st_size)
         if plain != path:
-            gunzip(path, plain)
+            decompress(path, plain)
             path.unlink()
         _verify_plain(file, plain)
 

@@ -53,7 +53,7 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path, asked: pathlib.Path | N
         return recognise(voice, scratch)
     if path.suffix.lower() == ".onnx":
         return _voice(path)
-    if path.suffix.lower() in (".bin", ".npz", ".gz", ".json", ".spm", ".pth", ".safetensors"):
+    if path.suffix.lower() in (".bin", ".npz", ".gz", ".zst", ".json", ".spm", ".pth", ".safetensors"):
         return recognise(path.absolute().parent, scratch, path)
     raise refusal(path)
 
@@ -73,17 +73,17 @@ def _innermost(folder: pathlib.Path) -> pathlib.Path:
 
 
 def _plain(folder: pathlib.Path, scratch: pathlib.Path) -> pathlib.Path:
-    """The folder; where it has gzip files, one with these unpacked and links to all others."""
+    """The folder; where it has gzip or zstd files, one with these unpacked and links to all others."""
     files = [file for file in folder.iterdir() if file.is_file()]
-    if not any(file.suffix == ".gz" for file in files):
+    if not any(file.suffix in (".gz", ".zst") for file in files):
         return folder
     plain = scratch / "plain"
     plain.mkdir()
     for file in files:
-        if file.suffix == ".gz":
-            archive.gunzip(file, plain / file.stem)
+        if file.suffix in (".gz", ".zst"):
+            archive.decompress(file, plain / file.stem)
     for file in files:
-        if file.suffix != ".gz" and not (plain / file.name).exists():
+        if file.suffix not in (".gz", ".zst") and not (plain / file.name).exists():
             (plain / file.name).symlink_to(file.resolve())
     return plain
 

@@ -1,6 +1,7 @@
 """A hub in miniature on loopback: the addresses, shapes and redirects of the public ones, and faults on demand."""
 
 import contextlib
+import ctypes
 import gzip
 import hashlib
 import http.server
@@ -11,6 +12,17 @@ import urllib.parse
 from collections.abc import Callable
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+
+def compressed(data: bytes) -> bytes:
+    """A zstd file."""
+    library = ctypes.CDLL("libzstd.so.1")
+    library.ZSTD_compressBound.argtypes, library.ZSTD_compressBound.restype = [ctypes.c_size_t], ctypes.c_size_t
+    library.ZSTD_compress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int]
+    library.ZSTD_compress.restype = ctypes.c_size_t
+    packed = ctypes.create_string_buffer(library.ZSTD_compressBound(len(data)))
+    size = library.ZSTD_compress(packed, len(packed), data, len(data), 1)
+    return packed.raw[:size]
 
 
 def sha256(data: bytes) -> str:
@@ -43,6 +55,7 @@ class Hub:
     @property
     def environment(self) -> dict[str, str]:
         return {"HF_ENDPOINT": self.base, "MILLRACE_FIREFOX_REGISTRY": self.base, "MILLRACE_FIREFOX_SETTINGS": f"{self.base}/v1",
+                "MILLRACE_FIREFOX_ATTACHMENTS": f"{self.base}/attachments",
                 "MILLRACE_ARGOS_INDEX": f"{self.base}/argos"}
 
     def put(self, path: str, data: bytes | dict | list) -> None:
@@ -99,6 +112,22 @@ class Hub:
         path = "/v1/buckets/main/collections/translations-models-v2/records"
         data = json.loads(self.paths.get(path, b'{"data": []}'))["data"]
         self.put(path, {"data": data + (records if recorded else [])})
+
+    def publish_attached_pair(self, pair: str, folder: pathlib.Path, version: str = "3.0", **fields: object) -> None:
+        """One that only Firefox has: records with files in zstd."""
+        path = "/v1/buckets/main/collections/translations-models-v2/records"
+        records = json.loads(self.paths.get(path, b'{"data": []}'))["data"]
+        source, _, target = pair.partition("-")
+        for file in sorted(folder.iterdir()):
+            packed, place = compressed(file.read_bytes()), f"main-workspace/translations-models-v2/{version}-{pair}-{file.name}.zst"
+            self.put(f"/attachments/{place}", packed)
+            records.append({"fileType": file.name.split(".")[0], "sourceLanguage": source, "targetLanguage": target, "version": version,
+                            "architecture": "tiny", "filter_expression": "", "decompressedHash": sha256(file.read_bytes()),
+                            "decompressedSize": file.stat().st_size,
+                            "attachment": {"filename": f"{file.name}.zst", "location": place, "hash": sha256(packed), "size": len(packed),
+                                           "mimetype": "application/zstd"}} | fields)
+        self.put(path, {"data": records})
+        self.paths.setdefault("/db/models.json", b'{"models": {}}')
 
     def publish_package(self, pair: str, archive: bytes, version: str = "1.3") -> None:
         """Of Argos: an entry of the index, with links to where the archive is."""

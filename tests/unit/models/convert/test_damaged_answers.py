@@ -149,6 +149,11 @@ def records(**fields) -> Callable[[Hub], None]:
     return lambda hub: hub.put(RECORDS, {"data": [entry | fields for entry in json.loads(hub.paths[RECORDS])["data"]]})
 
 
+def attached(**fields) -> Callable[[Hub], None]:
+    return lambda hub: hub.put(RECORDS, {"data": [entry | {"attachment": entry["attachment"] | fields} if "attachment" in entry else entry
+                                                  for entry in json.loads(hub.paths[RECORDS])["data"]]})
+
+
 def voices(index) -> Callable[[Hub], None]:
     return lambda hub: hub.publish(PIPER_REPOSITORY, {"voices.json": json.dumps(index).encode()})
 
@@ -158,7 +163,7 @@ def argos(*packages) -> Callable[[Hub], None]:
 
 
 SMALL, MODEL = f"/tiny/opus-mt-en-de/resolve/{REVISION}/vocab.json", "/models/en-de/files/model.ende.intgemm.alphas.bin.gz"
-PAIR, VOICE, PACKAGE = "firefox/en-de", "piper/a", "argos/en-de"
+PAIR, ATTACHED, VOICE, PACKAGE = "firefox/en-de", "firefox/mt-en", "piper/a", "argos/en-de"
 CYCLE = {"a": {"aliases": ["b"], "files": {}}, "b": {"aliases": ["a"], "files": {}}}
 FILE = {"size_bytes": 1, "md5_digest": "0" * 32}
 OF_ARGOS = {"from_code": "en", "to_code": "de"}
@@ -208,6 +213,15 @@ INDEXES: dict[str, tuple[Callable[[Hub], None], str, int, str]] = {
     "two files of one name": (registered(vocab={"path": "models/en-de/files/model.ende.intgemm.alphas.bin.gz"}), PAIR, 7, ""),
     "records whose sizes are texts": (records(decompressedSize="x"), PAIR, 7, "the size x is not what a hub says"),
     "records that are a number": (lambda hub: hub.put(RECORDS, {"data": 3}), PAIR, 7, "has no list of records"),
+    "an attachment that lies outside": (attached(location="../../x"), ATTACHED, 7, "would lie outside the folder"),
+    "an attachment whose name lies outside": (attached(filename="/etc/model.x.bin.zst"), ATTACHED, 7, "would lie outside the folder"),
+    "an attachment whose hash is a number": (attached(hash=7), ATTACHED, 7, "is not what a hub says"),
+    "an attachment with another hash": (attached(hash="0" * 64), ATTACHED, 7, "has the SHA-256"),
+    "an attachment that is shorter than it says": (attached(size=3), ATTACHED, 7, "is longer than 3 bytes"),
+    "an attachment that holds another file": (records(decompressedHash="0" * 64), ATTACHED, 7, "holds a file with the SHA-256"),
+    "an attachment without a place": (attached(location=None), ATTACHED, 7, "would lie outside the folder"),
+    "records without attachments": (records(attachment=[]), ATTACHED, 4, "is no pair of Mozilla's"),
+    "records of languages that are none": (records(sourceLanguage="../x"), ATTACHED, 4, "is no pair of Mozilla's"),
     "a package at an address that is none": (argos(OF_ARGOS | {"links": ["http://[::1"]}), PACKAGE, 1, "is no address, or leads to none"),
     "a package of this machine's files": (argos(OF_ARGOS | {"links": ["file:///etc/passwd"]}), PACKAGE, 7, "names no https address"),
     "a package whose links are a text": (argos(OF_ARGOS | {"links": "http://127.0.0.1:1/x"}), PACKAGE, 7, "names no https address"),
@@ -220,6 +234,8 @@ class Indexes(Pulling):
         self.publish_tiny()
         published.bergamot(self.root / "ende")
         self.hub.publish_pair("en-de", self.root / "ende")
+        published.bergamot(self.root / "mten", "mten")
+        self.hub.publish_attached_pair("mt-en", self.root / "mten")
         told = dict(self.hub.paths)
         for name, (change, asked, code, message) in INDEXES.items():
             with self.subTest(name):

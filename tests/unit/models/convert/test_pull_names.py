@@ -1,5 +1,6 @@
 """Every kind of name is resolved, fetched, verified and made a package, against a hub in miniature; an unknown one tells the nearest."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -87,6 +88,30 @@ class Names(Pulling):
         self.assertEqual((code, errors), (0, ""))
         self.assertNotIn("no hash is published", out)
         self.assertEqual({path.name for path in self.models.iterdir()}, {"firefox-en-de", "firefox-de-en"})
+
+    def test_a_pair_that_only_firefox_has(self):
+        for name, pair in (("enmt", "en-mt"), ("old", "mt-en"), ("new", "mt-en"), ("preview", "mt-en"), ("nightly", "mt-en")):
+            published.bergamot(self.root / name, pair.replace("-", ""), seed=len(name))
+        self.hub.publish_pair("en-mt", self.root / "enmt")
+        self.hub.publish_attached_pair("mt-en", self.root / "old", "2.1")
+        self.hub.publish_attached_pair("mt-en", self.root / "new", "3.0")
+        self.hub.publish_attached_pair("mt-en", self.root / "preview", "3.1a1")
+        self.hub.publish_attached_pair("mt-en", self.root / "nightly", "4.0", filter_expression="env.channel == 'nightly'")
+        text = self.assert_pulled("firefox/mt-en", name="firefox-mt-en")
+        for line in ('revision: "3.0"\n', 'license: "MPL-2.0"', 'source_language: "mt"', 'target_language: "en"'):
+            self.assertIn(line, text)
+        self.assertIn(hashlib.sha256((self.root / "new/model.mten.intgemm.alphas.bin").read_bytes()).hexdigest(),
+                      (self.models / "firefox-mt-en/1/weights.safetensors").read_bytes()[:1 << 16].decode("latin-1"))
+        code, out, errors = self.pull("firefox/mt")
+        self.assertEqual((code, errors, {path.name for path in self.models.iterdir()}), (0, "", {"firefox-mt-en", "firefox-en-mt"}))
+        self.assertNotIn("no hash is published", out)
+
+    def test_a_pair_of_the_registry_is_taken_from_there(self):
+        published.bergamot(self.root / "enzh", "enzh")
+        self.hub.publish_pair("en-zh", self.root / "enzh", firefox="en zh-Hans")
+        self.hub.publish_attached_pair("en-zh-Hans", self.root / "enzh", "9.0")
+        self.assert_pulled("firefox/en-zh", name="firefox-en-zh")
+        self.assertFalse(any(path.startswith("/attachments/") for path, _ in self.hub.requests))
 
     def test_the_newest_release_of_a_pair(self):
         releases = []
