@@ -57,8 +57,12 @@ def check_options(args: argparse.Namespace) -> None:
             raise UsageError(f"{option}: '{language[:80]}' is no language tag; allowed are letters, digits, '-' and '_', at most {MOST_LANGUAGE}, such as en or pt-BR")
 
 
-def check_precision(kind: str, precision: str | None, name: str) -> None:
-    """kind: of a converter."""
+def check_kind(kind: str, args: argparse.Namespace, name: str) -> None:
+    """Refuses options that are not for models of this kind of a converter."""
+    precision = args.precision
+    for option, language in (("--source", args.source), ("--target", args.target)):
+        if language is not None and kind in VOICES:
+            raise ConvertError(f"{option}: '{language}' is not for {name}, which is a voice and does not translate")
     allowed = {"seq2seq": PRECISIONS, "argos": PRECISIONS, "vits": VOICE_PRECISIONS, "kokoro": VOICE_PRECISIONS}.get(kind, ())
     if precision and precision not in allowed:
         raise ConvertError(f"--precision: '{precision}' is not for {name}, allowed is {', '.join(allowed) or 'none'}")
@@ -130,7 +134,7 @@ def install(source: Source, args: argparse.Namespace) -> str:
 
 
 def _convert(source: Source, args: argparse.Namespace) -> str:
-    check_precision(source.kind, args.precision, source.name)
+    check_kind(source.kind, args, source.name)
     common = {"models": args.models, "force": args.force, "origin": args.origin, "license": args.license, "precision": args.precision}
     converter = importlib.import_module(f".{source.kind}", __package__)
     if source.kind == "bergamot":

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 
 from . import hubs
-from .add import check_options, check_precision, configure_package, install
+from .add import check_kind, check_options, configure_package, install
 from .archive import decompress
 from .catalogue import Published, is_non_commercial, resolve
 from .http_client import Client, RemoteFile
@@ -124,7 +124,7 @@ def _check(published: Published, args: argparse.Namespace) -> None:
     if not args.force and (there := origin_of(args.models / name)) and there[0] == published.asked:
         raise PullError(f"{name}: is there in revision {there[1]}, and {published.revision} is published; --force puts it in its place")
     check_place(args.models, name, args.force)
-    check_precision(published.kind, args.precision, name)
+    check_kind(published.kind, args, name)
     if is_non_commercial(published.license) and not args.license_ok:
         raise LicenseNotAccepted(f"{published.asked}: its licence is {published.license}, which allows no commercial use; --license-ok accepts it")
 

@@ -309,6 +309,7 @@ class Names(Pulling):
         self.hub.publish_folder("hexgrad/Kokoro-82M", self.root / "kokoro", {"license": "apache-2.0"})
         self.assert_fails(1, "--precision: 'int8' is not for firefox-en-de, allowed is none", "firefox/en-de", "--precision", "int8")
         self.assert_fails(1, "--precision: 'bfloat16' is not for kokoro-82m, allowed is float32, int8, auto", "kokoro-82m", "--precision", "bfloat16")
+        self.assert_fails(1, "--target: 'de' is not for kokoro-82m, which is a voice", "kokoro-82m", "--target", "de")
         self.assert_fails(2, "--as: '-x' is no name of a model", "firefox/en-de", "--as=-x")
         self.models.mkdir()
         (self.models / "file").write_bytes(b"")
