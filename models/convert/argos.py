@@ -1,20 +1,22 @@
-"""Packages of Argos Translate: a transformer of OpenNMT as CTranslate2 has it, with the SentencePiece model of both languages."""
+"""Packages of Argos Translate: a transformer of OpenNMT as CTranslate2 has it, with the SentencePiece model of both languages, or with BPE."""
 
 import argparse
 import math
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import seq2seq, seq2seq_check
+from .argos_bpe import line_of, pieces_of_side, read_merges
 from .language_tags import tag_of
 from .ctranslate2_file import Variables, plain, read_model
 from .json_file import read_json, read_object
 from .package import ConvertError, check_place, name_for
 from .piece_model import pieces_of
 from .seq2seq_layout import Network
-from .seq2seq_vocabulary import Vocabulary, Words
+from .seq2seq_vocabulary import Pieces, Vocabulary, Words
 from .sources import METADATA, MODEL
 
 _PLACES = 1024
@@ -50,16 +52,11 @@ def run(folder: pathlib.Path, name: str, args: argparse.Namespace) -> None:
 
 
 def read(folder: pathlib.Path) -> seq2seq.Model:
-    pieces_file = folder / "sentencepiece.model"
-    if not pieces_file.exists():
-        if (folder / "bpe.model").exists():
-            raise ConvertError(f"{folder / 'bpe.model'}: packages with Moses' tokens and BPE are not supported, only those with sentencepiece.model")
-        raise ConvertError(f"{folder}: has no sentencepiece.model")
     model = folder / MODEL
     variables = read_model(model / "model.bin")
     settings = read_object(model / "config.json") if (model / "config.json").exists() else {}
     source, target = _word_lists(model)
-    vocabulary = _vocabulary(pieces_file, source, target, settings)
+    vocabulary = _vocabulary(folder, source, target, settings)
     network = read_network(variables, settings, vocabulary, {word: i for i, word in enumerate(target) if word in _SPECIAL})
     return seq2seq.Model(network, vocabulary, _SEARCH, "CTranslate2's", lambda: seq2seq_check.run(network) or 0)
 
@@ -214,20 +211,33 @@ class _Arrays:
         return plain(self.variables, name)
 
 
-def _vocabulary(pieces_file: pathlib.Path, source: list[str], target: list[str], settings: dict[str, Any]) -> Vocabulary:
-    pieces = pieces_of(pieces_file)
-    if any(pieces.is_byte(i) for i in range(pieces.vocab_size())):
-        raise ConvertError(f"{pieces_file}: its bytes in the place of rare characters (--byte_fallback) are not supported")
+def _vocabulary(folder: pathlib.Path, source: list[str], target: list[str], settings: dict[str, Any]) -> Vocabulary:
+    pieces, target_pieces, line = _pieces(folder)
     unknown, end = settings.get("unk_token", "<unk>"), settings.get("eos_token", "</s>")
 
     def words(of_side: list[str]) -> Words:
         for special in (unknown, end):
             if special not in of_side:
-                raise ConvertError(f"{pieces_file.parent / MODEL}: its vocabulary has no {special}")
-        return Words(["" if word in _SPECIAL else word for word in of_side], of_side.index(unknown), of_side.index(end))
+                raise ConvertError(f"{folder / MODEL}: its vocabulary has no {special}")
+        return Words(["" if word in _SPECIAL else line(word) for word in of_side], of_side.index(unknown), of_side.index(end))
 
     words_of_source = words(source)
-    return Vocabulary(pieces_file, words_of_source, words_of_source if target is source else words(target), "none", {}, {})
+    return Vocabulary(pieces, words_of_source, words_of_source if target is source else words(target), "none", {}, {}, target_pieces)
+
+
+def _pieces(folder: pathlib.Path) -> tuple[Pieces, Pieces | None, Callable[[str], str]]:
+    """What divides text of the source and, if that is another, of the target; and how the package writes a word of the vocabulary."""
+    if (path := folder / "sentencepiece.model").exists():
+        pieces = pieces_of(path)
+        if any(pieces.is_byte(i) for i in range(pieces.vocab_size())):
+            raise ConvertError(f"{path}: its bytes in the place of rare characters (--byte_fallback) are not supported")
+        return path, None, str
+    if not (path := folder / "bpe.model").exists():
+        raise ConvertError(f"{folder}: has neither sentencepiece.model nor bpe.model")
+    merges = read_merges(path)
+    metadata = read_object(folder / METADATA)
+    source, target = (pieces_of_side(*merges, str(metadata.get(field))) for field in ("from_code", "to_code"))
+    return source, target, line_of
 
 
 def _word_lists(model: pathlib.Path) -> tuple[list[str], list[str]]:

@@ -5,7 +5,6 @@ import dataclasses
 import json
 import pathlib
 import re
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from .seq2seq_languages import code_of
 from .seq2seq_layout import Network, read_network
 from .seq2seq_place import Place, locate
 from .seq2seq_shapes import check_network
-from .seq2seq_vocabulary import Vocabulary, Words, read_marian_vocabulary, read_vocabulary
+from .seq2seq_vocabulary import Pieces, Vocabulary, Words, read_marian_vocabulary, read_vocabulary
 from .seq2seq_yaml import read_decoder_settings
 
 PBTXT = """\
@@ -28,7 +27,7 @@ license: {license}
 seq2seq {{
   file: "weights.safetensors"
   config_file: "config.json"
-  pieces_file: "source.spm"
+  pieces_file: "{pieces}"
   words_file: "words.txt"
 {target_files}  source_language: "{source}"
   target_language: "{target}"
@@ -95,9 +94,11 @@ def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Na
     penalty = 1.0 if given is None else float(given)
     if not -MOST_PENALTY <= penalty <= MOST_PENALTY:
         raise ConvertError(f"{name}: length_penalty is {given}, allowed are -{MOST_PENALTY}..{MOST_PENALTY}")
+    pieces, target_pieces = (f"{side}.{'json' if isinstance(file, bytes) else 'spm'}"
+                             for side, file in (("source", vocabulary.pieces_file), ("target", vocabulary.target_pieces_file)))
     target_files = ("" if vocabulary.shared else '  target_words_file: "target_words.txt"\n') + \
-        ('  target_pieces_file: "target.spm"\n' if vocabulary.target_pieces_file is not None else "")
-    pbtxt = PBTXT.format(license=json.dumps(args.license), source=source, target=target, target_files=target_files,
+        (f'  target_pieces_file: "{target_pieces}"\n' if vocabulary.target_pieces_file is not None else "")
+    pbtxt = PBTXT.format(license=json.dumps(args.license), pieces=pieces, source=source, target=target, target_files=target_files,
                          beams=max(1, min(int(search.get("num_beams") or 1), 16)), length_penalty=penalty,
                          early_stopping="true" if search.get("early_stopping") is True else "false",
                          source_tokens=source_tokens(network, args.max_source_tokens),
@@ -108,12 +109,12 @@ def write(model: Model, name: str, languages: tuple[str, str], args: argparse.Na
     with new_version(args.models, name) as staging:
         write_safetensors(staging / "weights.safetensors", network.tensors, {"format": "seq2seq"})
         (staging / "config.json").write_text(json.dumps(package, indent=1) + "\n")
-        shutil.copyfile(vocabulary.pieces_file, staging / "source.spm")
+        write_pieces(staging / pieces, vocabulary.pieces_file)
         write_words(staging / "words.txt", vocabulary.source)
         if not vocabulary.shared:
             write_words(staging / "target_words.txt", vocabulary.target)
         if vocabulary.target_pieces_file is not None:
-            shutil.copyfile(vocabulary.target_pieces_file, staging / "target.spm")
+            write_pieces(staging / target_pieces, vocabulary.target_pieces_file)
         (staging / "model.pbtxt").write_text(args.origin + pbtxt)
     report_written(args.models, name)
 
@@ -161,6 +162,10 @@ def _decoder_settings(path: pathlib.Path) -> dict[str, Any]:
         return {"num_beams": int(settings.get("beam-size", 4)), "length_penalty": float(settings.get("normalize", "0") or 1)}
     except (TypeError, ValueError) as error:
         raise ConvertError(f"{path}: beam-size and normalize are to be numbers: {error}") from error
+
+
+def write_pieces(path: pathlib.Path, pieces: Pieces) -> None:
+    path.write_bytes(pieces if isinstance(pieces, bytes) else pieces.read_bytes())
 
 
 def write_words(path: pathlib.Path, words: Words) -> None:

@@ -23,15 +23,18 @@ class Words:
     end: int | None = None        # ends a sentence; None: the folder's config.json tells it
 
 
+Pieces = pathlib.Path | bytes     # a SentencePiece model, or the JSON of argos_bpe.py
+
+
 @dataclasses.dataclass(frozen=True)
 class Vocabulary:
-    pieces_file: pathlib.Path     # the SentencePiece model of source text
+    pieces_file: Pieces           # divides source text
     source: Words
     target: Words                 # the same object where both languages share it
     language_tokens: str          # none, target_in_source or source_and_target
     languages: dict[str, int]     # code to word
     tags: dict[str, str]          # code to BCP 47
-    target_pieces_file: pathlib.Path | None = None   # of translations; None: pieces_file
+    target_pieces_file: Pieces | None = None   # of translations; None: pieces_file
 
     @property
     def shared(self) -> bool:

@@ -38,6 +38,9 @@ def recognise(path: pathlib.Path, scratch: pathlib.Path, asked: pathlib.Path | N
     """scratch: an empty folder for what is unpacked; the source may lie there. asked: the file of the folder `path` that a person named."""
     if not path.exists():
         raise missing(path)
+    for folder in path.absolute().parents[:2]:   # what lies in a package of Argos stands for that
+        if _is_argos(folder):
+            return recognise(folder, scratch)
     if path.is_dir():
         inside = list(path.iterdir())
         if len(inside) == 1 and archive.is_archive(inside[0]):

@@ -4,7 +4,10 @@ import contextlib
 import json
 import pathlib
 import shutil
+import sys
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -125,6 +128,44 @@ class Added(Argos):
         self.assertIn('target_words_file: "target_words.txt"', text)
 
 
+    def test_texts_that_moses_and_merges_divide(self):
+        tiny_argos.moses_package(self.package)
+        text = self.assert_added(self.package, "argos-en-fr")
+        for line in ('pieces_file: "source.json"', 'target_pieces_file: "target.json"'):
+            self.assertIn(line, text)
+        written = self.models / "argos-en-fr/1"
+        source, target = (json.loads((written / f"{side}.json").read_text()) for side in ("source", "target"))
+        self.assertEqual((source["merges"][0], source["own_end"], len(target["merges"])), ("t h", False, len(tiny_argos.MOSES["codes"]) - 1))
+        self.assertNotEqual(source["dividing"], target["dividing"])
+        lines = (written / "words.txt").read_text(encoding="utf-8").splitlines()
+        known = dict(zip(tiny_argos.moses_words(), lines))
+        self.assertEqual((known["</s>"], known["c@@"], known["at"]), ("", "c", "at\u2581"))
+
+    def test_a_file_of_a_package_stands_for_it(self):
+        tiny_argos.moses_package(self.package)
+        for i, inside in enumerate(("bpe.model", "metadata.json", "model", "model/model.bin", "model/config.json")):
+            self.assertEqual(self.add(self.package / inside, "--as", f"from-{i}"), (0, ""))
+
+    def test_merges_of_the_first_version(self):
+        tiny_argos.moses_package(self.package)
+        merges = self.package / "bpe.model"
+        merges.write_text("a b\r\nb c\r\na b\r\n")
+        self.assert_added(self.package, "argos-en-fr")
+        source = json.loads((self.models / "argos-en-fr/1/source.json").read_text())
+        self.assertEqual((source["merges"], source["own_end"]), (["a b", "b c"], True))
+
+    def test_abbreviations_are_those_of_sacremoses_where_that_is_installed(self):
+        class Prefixes:
+            def words(self, language):
+                return [f"St-{language}", "No #NUMERIC_ONLY#"]
+
+        modules = {"sacremoses": types.ModuleType("sacremoses"), "sacremoses.corpus": types.SimpleNamespace(NonbreakingPrefixes=Prefixes)}
+        tiny_argos.moses_package(self.package)
+        with unittest.mock.patch.dict(sys.modules, modules):
+            self.assert_added(self.package, "argos-en-fr")
+        self.assertIn("St\\\\-en", (self.models / "argos-en-fr/1/source.json").read_text())
+
+
 class Refused(Argos):
     def setUp(self):
         super().setUp()
@@ -169,8 +210,16 @@ class Refused(Argos):
             metadata.write_text(json.dumps(given | change))
             self.assert_refused(self.package, message)
         metadata.write_text(json.dumps(given))
-        (self.package / "sentencepiece.model").rename(self.package / "bpe.model")
-        self.assert_refused(self.package, "packages with Moses' tokens and BPE are not supported")
+        (self.package / "sentencepiece.model").unlink()
+        self.assert_refused(self.package, "has neither sentencepiece.model nor bpe.model")
+
+    def test_damaged_merges(self):
+        (self.package / "sentencepiece.model").rename(merges := self.package / "bpe.model")
+        self.assert_refused(self.package, "bpe.model: is not of subword-nmt")
+        for text, message in (("", "has no merges"), ("#version: 0.2\n", "has no merges"), ("#version: 0.3\na b\n", "is of version '0.3'"),
+                              ("a b\nc\n", "merge 2 is 'c', expected two parts"), ("#version: 0.2\na b c\n", "merge 1 is 'a b c'"), ("a b\n\n", "merge 2 is ''")):
+            merges.write_text(text)
+            self.assert_refused(self.package, message)
 
     def test_damaged_models(self):
         whole = (self.model / "model.bin").read_bytes()

@@ -11,6 +11,7 @@ import numpy as np
 import sentencepiece
 
 DATA = pathlib.Path(__file__).parents[3] / "data" / "translation"
+MOSES = json.loads((DATA / "moses_golden.json").read_text(encoding="utf-8"))
 DIM, HIDDEN, LAYERS, PLACES = 32, 64, 2, 256
 SPECIAL = ["<unk>", "<blank>", "<s>", "</s>"]
 SETTINGS = {"add_source_bos": False, "add_source_eos": False, "bos_token": "<s>", "decoder_start_token": "<s>", "eos_token": "</s>",
@@ -102,6 +103,21 @@ def package(folder: pathlib.Path, source: str = "en", target: str = "de", kind: 
     write_model(folder / "model/model.bin", found if kind is None else quantised(found, kind))
     (folder / "model/shared_vocabulary.json").write_text(json.dumps(known))
     (folder / "model/config.json").write_text(json.dumps(SETTINGS))
+
+
+def moses_words() -> list[str]:
+    """The pieces of the texts of MOSES."""
+    return SPECIAL + sorted({piece for texts in MOSES["texts"].values() for text in texts for piece in text["pieces"].split()})
+
+
+def moses_package(folder: pathlib.Path, source: str = "en", target: str = "fr") -> None:
+    """One whose text is divided by Moses' scripts and subword-nmt."""
+    package(folder, source, target)
+    (folder / "sentencepiece.model").unlink()
+    (folder / "bpe.model").write_text("".join(line + "\n" for line in MOSES["codes"]), encoding="utf-8")
+    known = moses_words()
+    write_model(folder / "model/model.bin", variables(len(known), len(known)))
+    (folder / "model/shared_vocabulary.json").write_text(json.dumps(known))
 
 
 def archive(folder: pathlib.Path) -> bytes:
