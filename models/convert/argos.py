@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import seq2seq, seq2seq_check
-from .argos_bpe import line_of, pieces_of_side, read_merges
+from .argos_bpe import goes_on, line_of, pieces_of_side, read_merges
 from .language_tags import tag_of
 from .ctranslate2_file import Variables, plain, read_model
 from .json_file import read_json, read_object
@@ -213,6 +213,8 @@ class _Arrays:
 
 def _vocabulary(folder: pathlib.Path, source: list[str], target: list[str], settings: dict[str, Any]) -> Vocabulary:
     pieces, target_pieces, line = _pieces(folder)
+    if line is line_of and not any(map(goes_on, source + target)):
+        raise ConvertError(f"{folder / MODEL}: its vocabulary has no part of a word, which ends with @@, so that bpe.model is not of it")
     unknown, end = settings.get("unk_token", "<unk>"), settings.get("eos_token", "</s>")
 
     def words(of_side: list[str]) -> Words:

@@ -14,7 +14,7 @@ _VERSIONS = ("0.1", "0.2")
 def read_merges(path: pathlib.Path) -> tuple[list[str], bool]:
     """The pairs of parts in the order in which they are merged; and whether the end of a word is a part of its own."""
     try:
-        lines = read_bounded(path, _MOST_BYTES).decode("utf-8").splitlines()
+        lines = read_bounded(path, _MOST_BYTES).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise ConvertError(f"{path}: is not of subword-nmt: {error}") from error
     version = "0.1"
@@ -38,6 +38,10 @@ def pieces_of_side(merges: list[str], own_end: bool, language: str) -> bytes:
                        "merges": merges}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def goes_on(word: str) -> bool:
+    return word.endswith(_GOES_ON)
+
+
 def line_of(word: str) -> str:
     """The piece of a word of the vocabulary, as the server has it."""
-    return word.removesuffix(_GOES_ON) if word.endswith(_GOES_ON) else word + _ENDS
+    return word.removesuffix(_GOES_ON) if goes_on(word) else word + _ENDS

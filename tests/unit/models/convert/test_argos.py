@@ -149,7 +149,7 @@ class Added(Argos):
     def test_merges_of_the_first_version(self):
         tiny_argos.moses_package(self.package)
         merges = self.package / "bpe.model"
-        merges.write_text("a b\r\nb c\r\na b\r\n")
+        merges.write_text("\ufeffa b\r\nb c\r\na b\r\n", encoding="utf-8")
         self.assert_added(self.package, "argos-en-fr")
         source = json.loads((self.models / "argos-en-fr/1/source.json").read_text())
         self.assertEqual((source["merges"], source["own_end"]), (["a b", "b c"], True))
@@ -164,6 +164,13 @@ class Added(Argos):
         with unittest.mock.patch.dict(sys.modules, modules):
             self.assert_added(self.package, "argos-en-fr")
         self.assertIn("St\\\\-en", (self.models / "argos-en-fr/1/source.json").read_text())
+
+
+    def test_merges_that_are_of_other_words(self):
+        tiny_argos.moses_package(self.package)
+        known = self.model / "shared_vocabulary.json"
+        known.write_text(json.dumps([word.replace("@@", "\uffed") for word in tiny_argos.moses_words()]))
+        self.assert_refused(self.package, "its vocabulary has no part of a word, which ends with @@")
 
 
 class Refused(Argos):
