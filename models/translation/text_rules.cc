@@ -12,7 +12,8 @@ namespace millrace::translation {
 namespace {
 
 constexpr size_t kMostRules = 512;
-constexpr int kMostGroups = 10;  // with that of the whole match
+constexpr size_t kMostTimes = 64;  // as long as the original, beyond which no rule is applied
+constexpr int kMostGroups = 10;    // with that of the whole match
 
 }  // namespace
 
@@ -40,7 +41,8 @@ absl::StatusOr<TextRules> TextRules::Read(const nlohmann::json& rules) {
 PlacedText TextRules::Apply(std::string_view text) const {
   PlacedText placed{std::string(text), std::vector<uint32_t>(text.size())};
   std::iota(placed.places.begin(), placed.places.end(), 0U);
-  for (const Rule& rule : rules_) rule.Apply(placed);
+  for (const Rule& rule : rules_)
+    if (placed.text.size() <= kMostTimes * text.size()) rule.Apply(placed);
   return placed;
 }
 

@@ -26,9 +26,13 @@ constexpr char kPrefix[] = "MILLRACE_";
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 // These variables are read elsewhere: the file's name, the clients' options, and the mirrors that
 // models are fetched from.
-constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG",           "MILLRACE_ADDRESS",
-                                           "MILLRACE_API_KEY",          "MILLRACE_TLS_CA",
-                                           "MILLRACE_FIREFOX_REGISTRY", "MILLRACE_FIREFOX_SETTINGS",
+constexpr const char* kOtherVariables[] = {"MILLRACE_CONFIG",
+                                           "MILLRACE_ADDRESS",
+                                           "MILLRACE_API_KEY",
+                                           "MILLRACE_TLS_CA",
+                                           "MILLRACE_FIREFOX_REGISTRY",
+                                           "MILLRACE_FIREFOX_SETTINGS",
+                                           "MILLRACE_FIREFOX_ATTACHMENTS",
                                            "MILLRACE_ARGOS_INDEX"};
 
 // Returns a line of a file, which are counted from 1, without its end.

@@ -35,6 +35,14 @@ TEST(TextRulesTest, APatternThatMatchesNothingEnds) {
   EXPECT_EQ(rules->Apply("abc").text, "a<b><>");
 }
 
+TEST(TextRulesTest, RulesThatMakeATextLongerAndLongerEnd) {
+  json doubling = json::array();
+  for (int i = 0; i < 60; ++i) doubling.push_back({"(a)", "\\1\\1"});
+  const auto rules = TextRules::Read(doubling);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EXPECT_EQ(rules->Apply("aa").text.size(), 256U);
+}
+
 TEST(TextRulesTest, DamagedRulesAreNamed) {
   EXPECT_THAT(ErrorOf(R"("x")"), HasSubstr("a list of at most 512"));
   EXPECT_THAT(ErrorOf(json(513, 0).dump()), HasSubstr("a list of at most 512"));
