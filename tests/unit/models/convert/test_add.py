@@ -194,7 +194,7 @@ class Kinds(Adding):
         published.bergamot(self.root / "bergamot")
         published.m2m(self.root / "m2m")
         code = ("import sys; from models.convert.__main__ import main\n"
-                "for path in sys.argv[2:]: assert main(['add', path, '--models', sys.argv[1], '--source', 'en', '--target', 'de']) == 0\n"
+                "for path in sys.argv[2:]: assert main(['add', path, '--models', sys.argv[1], *([] if 'kokoro' in path else ['--source', 'en', '--target', 'de'])]) == 0\n"
                 "from models.convert import vits\n"
                 "print([name for name in ('torch', 'transformers', 'onnxruntime') if name in sys.modules])")
         ended = subprocess.run([sys.executable, "-c", code, self.models, *(self.root / name for name in ("kokoro", "bergamot", "m2m"))],
