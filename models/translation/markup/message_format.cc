@@ -35,6 +35,19 @@ size_t BracesEnd(std::string_view text, size_t at) {
   return 0;
 }
 
+// Returns true if a branch has a word of two letters, which a translation may change.
+bool HasWords(std::string_view text, const PlainMessage& message) {
+  return std::ranges::any_of(message.branches, [&](const PlainMessage::Branch& branch) {
+    for (size_t at = branch.begin; at < branch.end; at += models::DecodeAt(text, at).bytes) {
+      const models::CodePoint letter = models::DecodeAt(text, at);
+      if (models::IsLetter(letter.value) &&
+          models::IsLetter(models::DecodeAt(text, at + letter.bytes).value))
+        return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 bool IsDoubledApostrophe(std::string_view text, size_t at) {
@@ -102,7 +115,8 @@ std::vector<PlainMessage> FindMessages(std::string_view text) {
     message.line_end = text.substr(0, end).find_last_not_of(" \t\r") + 1;  // npos + 1 is 0
     const bool alone = message.begin == first && message.end == message.line_end;
     const bool few = message.branches.size() <= kMostBranches && end - first <= kLongestLine;
-    if (!message.branches.empty() && (alone || few)) messages.push_back(std::move(message));
+    if (!message.branches.empty() && (alone || (few && HasWords(text, message))))
+      messages.push_back(std::move(message));
     line = end + 1;
   }
   return messages;

@@ -211,6 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{kText,
              "You have {n, plural, one {# a} other {# b}} and {m, plural, other {# c}}",
              {"You have X1 and X2"}},
+        Case{kText, "Open {n, plural, one {#x} other {#y}} now", {"Open X1 now"}},
         Case{kText, "See :ref:`the guide <guide>` and ``a <b>``", {"See X1 and X2"}}));
 
 TEST(ReadSentencesTest, MarkupAroundASentenceIsSetAside) {
