@@ -106,14 +106,14 @@ def test_a_path_that_is_too_long_is_a_usage_error(null_models):
     address = "unix:/" + "a" * 120
     status, error = daemons.refused_start("--grpc-address", address, models=null_models)
     assert status == 2
-    assert f"--grpc-address: '{address}' is not allowed" in error and "unix: with a path of 1..107 bytes" in error
+    assert f"--grpc-address: '{address[:80]}" in error and "unix: with a path of 1..107 bytes" in error
 
 
 @pytest.mark.parametrize("address", ["unix:@millrace", "unix-abstract:millrace"])
 def test_a_name_outside_of_the_file_system_is_a_usage_error(tmp_path, null_models, address):
     status, error = daemons.refused_start("--grpc-address", address, models=null_models, cwd=tmp_path)
     assert status == 2
-    assert f"--grpc-address: '{address}' is not allowed" in error and "does not begin with @ (no abstract socket)" in error
+    assert f"--grpc-address: '{address[:80]}" in error and "does not begin with @ (no abstract socket)" in error
     assert list(tmp_path.iterdir()) == []
 
 
