@@ -86,7 +86,7 @@ std::vector<std::vector<SentenceMemory>> Int8Encoder::Encode(
 void Int8Encoder::Attend(const Layer& layer, std::span<const std::span<const int32_t>> sources,
                          int64_t rows, LayerBuffers& buffers, float* x) const {
   Multiply(kernels_, layer.query_key_value, x, rows, buffers.quantised, buffers.wide.data());
-  int64_t longest = 0;
+  int64_t longest = 1;
   for (const auto& source : sources) {
     longest = std::max(longest, static_cast<int64_t>(source.size()));
   }
