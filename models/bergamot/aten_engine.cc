@@ -247,7 +247,7 @@ class AtenEngine final : public translation::TranslationEngine {
       x = layer.cross(x, state.keys[i], state.values[i], state.mask);
       x = layer.feed_forward(x).squeeze(1);
     }
-    const at::Tensor tokens = (runtime::Linear(x, target_embeddings_) + state.bias).argmax(1);
+    at::Tensor tokens = (runtime::Linear(x, target_embeddings_) + state.bias).argmax(1);
     state.y = Embed(target_embeddings_, tokens);
     return tokens;
   }

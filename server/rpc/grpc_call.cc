@@ -128,8 +128,9 @@ std::string_view GrpcCall::Metadata(std::string_view key) const {
 }
 
 bool GrpcCall::HasSeveral(std::string_view key) const {
-  const auto [first, end] = context_.client_metadata().equal_range({key.data(), key.size()});
-  return std::any_of(first, end, [&](const auto& one) { return one.second != first->second; });
+  const auto values = context_.client_metadata().equal_range({key.data(), key.size()});
+  return std::any_of(values.first, values.second,
+                     [&](const auto& one) { return one.second != values.first->second; });
 }
 
 void GrpcCall::StartRead(ByteBuffer* message) {
