@@ -57,7 +57,7 @@ inline void Tile(const Activations& a, int64_t row, const PackedView& m, int64_t
     }
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      const uint8_t* group = activation + (r % 3) * stride + (r / 3) * 3 * stride + 2 * k;
+      const uint8_t* group = activation + (r % 3) * stride + int64_t{r / 3 * 3} * stride + 2 * k;
       const __m512i top = BroadcastGroup(group);
       const __m512i bottom = BroadcastGroup(group + kGroup);
 #pragma GCC unroll 8
