@@ -18,6 +18,7 @@ namespace millrace::models {
 namespace {
 
 bool HasPause(const SpokenWord& word) {
+  if (word.after.empty() || word.after == " ") return false;
   // Quotes and brackets are no pauses.
   for (const std::string_view mark : {";", ":", ",", ".", "!", "?", "—", "…"}) {
     if (word.after.find(mark) != std::string::npos) return true;

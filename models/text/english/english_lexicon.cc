@@ -22,11 +22,10 @@ constexpr size_t kChecksumAt = 20;
 constexpr size_t kWordBytes = 4;
 
 uint32_t ReadWord(const char* bytes) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < kWordBytes; ++i) {
-    value |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
+  const auto byte = [bytes](size_t i) {
+    return static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  };
+  return byte(0) | byte(1) | byte(2) | byte(3);  // one load
 }
 
 // Returns the CRC-32 of IEEE 802.3, as zlib computes it; `before` is that of the bytes before.
@@ -141,9 +140,11 @@ std::optional<LexiconEntry> EnglishLexicon::Find(std::string_view word) const {
   while (begin < end) {
     const size_t middle = begin + (end - begin) / 2;
     const std::string_view entry = EntryAt(middle);
-    const std::string_view found = entry.substr(0, entry.find('\0'));
-    if (found == word) return LexiconEntry(entry.substr(word.size() + 1));
-    if (found < word) {
+    const int order = entry.compare(0, word.size(), word);
+    // A word that goes on is behind the one that it begins with.
+    if (order == 0 && entry.substr(word.size(), 1) == std::string_view("", 1))
+      return LexiconEntry(entry.substr(word.size() + 1));
+    if (order < 0) {
       begin = middle + 1;
     } else {
       end = middle;

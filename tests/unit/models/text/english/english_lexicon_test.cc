@@ -41,6 +41,18 @@ TEST_F(EnglishLexiconTest, FindsWordsAsTheyAreWritten) {
   EXPECT_FALSE(lexicon->Find("zzz"));
 }
 
+TEST_F(EnglishLexiconTest, FindsWordsThatOthersBeginWith) {
+  const auto lexicon = Open(LexiconBytes({{"a", "gA"}, {"at", "gæt"}, {"ate", "gAt"}}));
+  ASSERT_TRUE(lexicon.ok()) << lexicon.status();
+  EXPECT_EQ(lexicon->Find("a")->phonemes(), "A");
+  EXPECT_EQ(lexicon->Find("at")->phonemes(), "æt");
+  EXPECT_EQ(lexicon->Find("ate")->phonemes(), "At");
+  EXPECT_FALSE(lexicon->Find("ates"));
+  // Neither a part of an entry nor all of it is a word.
+  EXPECT_FALSE(lexicon->Find({"at\0g", 4}));
+  EXPECT_FALSE(lexicon->Find({"ate\0gAt", 7}));
+}
+
 TEST_F(EnglishLexiconTest, TellsPartsOfSpeechApart) {
   const auto lexicon = Open(LexiconBytes(kWords));
   ASSERT_TRUE(lexicon.ok()) << lexicon.status();
