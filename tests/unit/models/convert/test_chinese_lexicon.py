@@ -1,4 +1,6 @@
+import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import types
@@ -56,6 +58,34 @@ class ChineseLexiconTest(unittest.TestCase):
                                                 "钱银行\t2\tqian2 yin2 xing2",
                                                 "小姐\t7\t"]))
         self.assertIn("bu5\tbu", lines)
+
+    def test_phrases_that_others_added_stay_out_of_the_lexicon(self) -> None:
+        """misaki adds phrases to those of pypinyin, which the lexicon of Kokoro 1.0 must not have, whichever is written first."""
+        kept, added = {"银行": [["yín"], ["háng"]]}, {"银行": [["yín"], ["xíng"]], "钱": [["qián"]]}
+        constants = types.SimpleNamespace(PHRASES_DICT=dict(added), PINYIN_DICT={1: "a"})
+        mmseg = types.SimpleNamespace(seg=types.SimpleNamespace(_prefix_set="theirs"), PrefixSet=lambda: "new", retrain=lambda segmenter: None)
+        modules = {name: types.ModuleType(name) for name in ("pypinyin", "pypinyin.seg")}
+        modules["pypinyin"].phrases_dict = types.SimpleNamespace(phrases_dict=kept)
+        modules["pypinyin"].pinyin_dict = types.SimpleNamespace(pinyin_dict={2: "b"})
+        modules["pypinyin.constants"] = constants
+        modules["pypinyin.seg"].mmseg = mmseg
+        with mock.patch.dict(sys.modules, modules):
+            with chinese_lexicon._pinyin(bopomofo=False):
+                self.assertEqual((constants.PHRASES_DICT, constants.PINYIN_DICT, mmseg.seg._prefix_set), (kept, {2: "b"}, "new"))
+            self.assertEqual((constants.PHRASES_DICT, constants.PINYIN_DICT, mmseg.seg._prefix_set), (added, {1: "a"}, "theirs"))
+
+    @unittest.skipIf(chinese_lexicon.missing_packages(bopomofo=True), "needs misaki[zh]")
+    def test_the_same_packages_give_the_same_lexicon(self) -> None:
+        """Neither the order of sets, which changes from process to process, nor what was written before shows."""
+        command = ("import pathlib, sys; from models.convert.chinese_lexicon import write_chinese_lexicon as write; path = pathlib.Path(sys.argv[1]); "
+                   "[write(path, kind == '1') for kind in sys.argv[2:]]")
+        with tempfile.TemporaryDirectory() as folder:
+            written = []
+            for seed, kinds in (("1", "0"), ("2", "10")):
+                path = pathlib.Path(folder) / seed
+                subprocess.run([sys.executable, "-c", command, str(path), *kinds], check=True, env={**os.environ, "PYTHONHASHSEED": seed})
+                written.append(path.read_bytes())
+        self.assertEqual(*written)
 
     def test_a_syllable_without_a_vowel_is_its_nasal(self) -> None:
         modules = {name: types.ModuleType(name) for name in ("misaki", "pypinyin", "pypinyin.contrib")}

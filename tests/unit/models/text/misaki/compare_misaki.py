@@ -7,14 +7,17 @@ Needs misaki[ja] without the package unidic, and unidic-lite, whose dictionary M
     ninja -C build east_asian_g2p_main
     var/misaki/bin/python tests/unit/models/text/misaki/compare_misaki.py ja
 
-Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--golden FILE [--cut FILE]] [--random N] [--seed N] [--program PATH];
+Usage: compare_misaki.py ja | zh | zh-1.1 [--count N] [--sentences FILE] [--golden FILE [--cut FILE | --lexicon FILE]] [--random N]
+[--seed N] [--program PATH];
 --sentences takes the lines of a file in place of our own; --golden compares with the phonemes of a file instead, for zh-1.1 those of
-tests/data/text/chinese.misaki.txt; --cut writes the part of the lexicon that its sentences need, tests/data/text/chinese.lexicon; --random gives the program alone N rows of characters, and checks that it answers each."""
+tests/data/text/chinese.misaki.txt; --cut writes the part of the lexicon that its sentences need, tests/data/text/chinese.lexicon, which
+--lexicon reads in place of the packages; --random gives the program alone N rows of characters, and checks that it answers each."""
 
 import argparse
 import collections
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,7 +44,9 @@ def run_program(program: str, language: str, folder: Path, texts: list[str]) -> 
     """The phonemes of the texts, with the words or the lexicon that the converter makes of misaki's."""
     lexicon = folder / "lexicon"
     environment = dict(os.environ)
-    if language == "ja":
+    if lexicon.exists():
+        pass
+    elif language == "ja":
         import unidic_lite
         from models.convert.japanese_words import write_words
         write_words(lexicon)
@@ -85,11 +90,14 @@ def main() -> None:
     parser.add_argument("--sentences", type=Path, metavar="FILE")
     parser.add_argument("--golden", type=Path, metavar="FILE")
     parser.add_argument("--cut", type=Path, metavar="FILE")
+    parser.add_argument("--lexicon", type=Path, metavar="FILE")
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--program", default=str(ROOT / "build/tests/unit/models/text/misaki/east_asian_g2p_main"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if options.lexicon:
+            shutil.copy(options.lexicon, Path(folder) / "lexicon")
         if options.random > 0:
             texts = random_sentences(options.language[:2], options.random, options.seed)
             answers = run_program(options.program, options.language, Path(folder), texts)
