@@ -115,7 +115,7 @@ bool IsRomanOne(std::string_view text, size_t at) {
 // Returns true for the letter of "Fig. A" and "apt. C", which is no word.
 bool IsLetterBehind(std::string_view word, std::string_view text, size_t at) {
   constexpr auto kNumbered = std::to_array<std::string_view>(
-      {"App", "Apt", "Bldg", "Fig", "Rm", "apt", "bldg", "fig", "rm"});
+      {"App", "Apt", "Ave", "Bldg", "Fig", "Rm", "apt", "bldg", "fig", "rm"});
   if (std::ranges::find(kNumbered, word) == kNumbered.end()) return false;
   const char letter = ByteAt(text, at);
   constexpr std::string_view kBehind = ",.;:)";
@@ -152,11 +152,11 @@ bool IsChessMove(std::string_view text, size_t at) {
          !IsAsciiAlnum(ByteAt(text, end + 2));
 }
 
-// Returns true if the word before begins with a capital.
-bool FollowsName(std::string_view text, size_t begin, std::string_view word) {
+// Returns how the word before begins; 0 if there is none.
+char32_t FirstOfPrevious(std::string_view text, size_t begin, std::string_view word) {
   const size_t at = static_cast<size_t>(word.data() - text.data());
-  if (at <= begin + 1) return false;
-  return IsUpper(DecodeAt(WordBefore(text, begin, at - 1), 0).value);
+  if (at <= begin + 1) return 0;
+  return DecodeAt(WordBefore(text, begin, at - 1), 0).value;
 }
 
 // Returns true if the word that begins there has a digit in it.
@@ -223,6 +223,9 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
     case Abbreviation::kAlways:
       return true;
     case Abbreviation::kUnlessStarter:
+      // "On Ave. A near the park", but "at 5th Ave. A friend".
+      if (IsLower(FirstOfPrevious(text, begin, word)) && IsLetterBehind(word, text, next))
+        return true;
       // "etc." ends a list, and before a capital its sentence, too.
       return word != "etc" && !language.IsStarter(WordAt(text, next));
     case Abbreviation::kBeforeNumber:
@@ -230,7 +233,8 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
       if (IsDash(DecodeAt(text, SkipBlanks(text, stop + 1)).value)) return true;
       if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;  // an initial
       // "Djokovic d. Alcaraz", "Sicko Mode ft. Drake".
-      if ((word == "d" || word == "ft") && IsUpper(follows.value) && FollowsName(text, begin, word))
+      if ((word == "d" || word == "ft") && IsUpper(follows.value) &&
+          IsUpper(FirstOfPrevious(text, begin, word)))
         return !language.IsStarter(WordAt(text, next));
       // "A Cat. 5 storm", but "I fed the cat. 5 dogs came."
       if (word == "cat" || word == "CAT" || (word == "Cat" && IsAsciiDigit(ByteAt(text, next + 1))))
@@ -382,8 +386,10 @@ class Splitter {
     if (!IsSpace(DecodeAt(text_, at_).value)) return;
     const size_t next = FirstOfNext(text_, at_);
     const CodePoint follows = DecodeAt(text_, next);
-    // The sign of "5! = 120" is a factorial; "Tues. & Thurs." and "Thurs. @ 2" go on.
-    const bool joins = follows.value == '&' || text_.substr(next, 2) == "@ ";
+    // The sign of "5! = 120" is a factorial; "Tues. & Thurs.", "Thurs. @ 2" and "1 lb. = 16 oz." go
+    // on.
+    const bool joins =
+        follows.value == '&' || follows.value == '=' || text_.substr(next, 2) == "@ ";
     if (IsLower(follows.value) || (stops == 1 && first == '.' && joins) ||
         (first == '!' && follows.value == '='))
       return;

@@ -107,6 +107,8 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   // "Pi is about 22/7."
   if (count > part && part > 1 && IsOneOf(previous, "about", "approximately", "equals", "roughly"))
     reading.Append("over");
+  if (count >= part && (ByteAt(text, end) == '=' || text.substr(end, 2) == " ="))
+    reading.AppendEach("divided by");
   if (count > part && odds) reading.Append("to");
   // Runs and wickets: "England were 245/6".
   constexpr uint64_t kFewRuns = 30;

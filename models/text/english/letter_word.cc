@@ -51,7 +51,8 @@ bool AreLetters(std::string_view text, size_t end, std::string_view word,
   if (word == "OR")
     return pointed ||
            IsOneOf(LettersAt(text, end + 1), "nurse", "nurses", "staff", "suite", "table");
-  return IsOneOf(word, "IT", "US", "WHO") && !words.empty() && words.back().text == "THE";
+  return IsOneOf(word, "IT", "US", "WHO") && !words.empty() &&
+         (words.back().text == "THE" || (word == "IT" && words.back().text == "AN"));
 }
 
 std::string Dotted(std::string_view word) {

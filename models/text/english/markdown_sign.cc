@@ -115,15 +115,18 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
     const size_t end = run + (arrow ? 1 : 0);
     return MarkdownSign{end, "", !words.empty() && last > end ? "to" : ""};
   }
-  const bool typed = c == '<' && count == 1 && follows == '3' &&
-                     !IsAsciiAlnum(ByteAt(text, run + 1)) && ByteAt(text, run + 1) != '.';
+  // "<3", "<333".
+  const size_t threes = std::min(text.find_first_not_of('3', run), text.size());
+  const bool typed = c == '<' && count == 1 && threes > run &&
+                     !IsAsciiAlnum(ByteAt(text, threes)) && ByteAt(text, threes) != '.';
   if (typed || c == U'❤' || c == U'♥') {
-    const size_t end = run + (typed ? 1 : 0);
+    const size_t end = typed ? threes : run;
     const bool person = !words.empty() && IsOneOf(AsciiLower(words.back().text), "i", "we", "they");
     const bool loves =
         person || (words.empty() && ByteAt(text, end) == ' ' &&
                    IsOneOf(LettersAt(text, end + 1), "it", "my", "this", "u", "ya", "you"));
-    if (typed && !loves && last > end && ByteAt(text, end) != '<') return std::nullopt;
+    const size_t more = end + (ByteAt(text, end) == ' ' ? 1 : 0);
+    if (typed && !loves && last > end && ByteAt(text, more) != '<') return std::nullopt;
     return MarkdownSign{end, "", loves ? "love" : ""};
   }
   return std::nullopt;

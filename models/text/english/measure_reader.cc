@@ -440,7 +440,7 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
   const bool directed = behind.substr(compass.size()).starts_with(" of ") &&
                         compass.find_first_not_of("NSEW") == compass.npos;
   if ((text.substr(at, 2) == ". " &&
-       (IsAsciiLower(next) || IsAsciiDigit(next) || next == '@' || directed)) ||
+       (IsAsciiLower(next) || IsAsciiDigit(next) || next == '@' || next == '=' || directed)) ||
       text.substr(at, 2) == ".," || text.substr(at, 2) == "./" || text.substr(at, 3) == ".) ")
     ++at;
   reading.end = at;

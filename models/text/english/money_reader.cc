@@ -62,7 +62,13 @@ std::string_view TakeScale(std::string_view text, size_t& at) {
   const size_t end = LettersEnd(text, begin, 9);
   const std::string_view word = begin <= text.size() ? text.substr(begin, end - begin) : "";
   const auto* const scale = scales.Find(word);
-  if (scale == nullptr || (spaced && scale->back() == "joined")) return {};
+  if (scale == nullptr) return {};
+  // "$5 M last year", but "$5 M. Smith".
+  const std::string_view behind = text.substr(end, 1);
+  const bool apart = word.size() == 1 && IsAsciiUpper(word[0]) && ByteAt(text, at) == ' ' &&
+                     (behind.empty() || IsAmong(" .,;)?!", behind[0])) &&
+                     !IsAsciiUpper(ByteAt(text, end + (behind == "." ? 2 : 1)));
+  if (spaced && scale->back() == "joined" && !apart) return {};
   at = end;
   return (*scale)[1];
 }

@@ -141,6 +141,10 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   if (words.size() > 1 && IsOneOf(previous, "are", "is", "was", "were") &&
       IsOfKind(AsciiLower(words[words.size() - 2].text), "seat"))
     context.label = true;
+  // "Text JOIN 4C to 777".
+  if (words.size() > 1 && words.back().text.size() > 1 && IsAsciiUpper(words.back().text[1]) &&
+      IsOfKind(AsciiLower(words[words.size() - 2].text), "sends-keyword"))
+    context.label = true;
   // "I sat in 14F".
   if (words.size() > 1 && previous == "in" &&
       IsOfKind(AsciiLower(words[words.size() - 2].text), "seated"))

@@ -188,6 +188,10 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
   switch (en_dash ? '-' : ByteAt(text, sign)) {
     case 'x':
     case 'X':
+      // "Open 24x7".
+      if (text.substr(0, at).ends_with("24") && text[second] == '7' && !spaced &&
+          !IsAsciiAlnum(ByteAt(text, second + 1)))
+        return Reading{second, {}};
       // "3 x 4" and "3x4=12" are products, "3x4" is a size.
       // A size may have units: "5 cm x 3 cm".
       return Reading{

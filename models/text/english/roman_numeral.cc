@@ -201,6 +201,11 @@ std::vector<std::string> ReadRomanNumeral(const NumberWords& numbers, std::strin
       return reading;
     }
   }
+  // "The XIVth century", but not German "Ist".
+  if (word.size() > 2 && IsOneOf(word.substr(word.size() - 2), "nd", "rd", "st", "th")) {
+    if (const unsigned value = ValueOf(word.substr(0, word.size() - 2)); value > 1)
+      return numbers.Ordinal(value);
+  }
   if (word.find_first_not_of("IVXLCDMivxl's") != std::string_view::npos) return {};
   // A year: "MCMXCIX".
   constexpr size_t kMinYearLetters = 4;

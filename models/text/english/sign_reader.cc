@@ -342,10 +342,12 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
       (sign.value == '*' ? IsAsciiDigit(follows) || follows == ' ' : !IsAsciiAlnum(follows));
   if (key && (pressed || (digits_end > sign.end && ByteAt(text, digits_end) == '#')))
     return Reading{sign.end, {sign.value == '*' ? "star" : "pound"}};
-  // "8½\" × 11\"".
+  // "8½\" × 11\"", "1920×1080p".
   const size_t operand = sign.end + (follows == ' ' ? 1 : 0);
-  if (sign.value == U'×' && (before == "inch" || before == "inches" || before == "feet") &&
-      IsAsciiDigit(ByteAt(text, operand)))
+  const size_t side = DigitsEnd(text, operand);
+  if (sign.value == U'×' && side > operand &&
+      (IsOneOf(before, "feet", "inch", "inches") ||
+       (ByteAt(text, side) == 'p' && side > operand + 2)))
     return Reading{sign.end, {"by"}};
   // All files of a kind: "*.txt".
   if (sign.value == '*' && count == 1 && follows == '.' &&

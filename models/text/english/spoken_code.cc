@@ -68,7 +68,8 @@ std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_vie
   // "Reservation 88213", but "order 50000 masks".
   constexpr size_t kLongName = 5;
   const bool name = digits.size() >= kLongName && IsOfKind(context.previous, "named-by-number") &&
-                    !digits.ends_with("000") && !PluralFollows(text, end);
+                    !digits.ends_with("000") && !PluralFollows(text, end) &&
+                    !(digits.size() == kMaxDigits && context.previous == "id");  // a date
   if (!called && !name && !context.code && !NamesCode(context.previous)) return std::nullopt;
   return Reading{end, numbers.Digits(digits)};
 }
@@ -78,18 +79,23 @@ std::optional<Reading> ReadHyphenatedCode(const NumberWords& numbers, std::strin
                                           size_t at, bool named, std::string_view previous) {
   constexpr size_t kMaxDigits = 16;
   constexpr size_t kMinDigits = 5;  // "order 3-5" is a range
+  constexpr size_t kLongGroup = 5;  // no year
   const bool numbered = at > 0 && text[at - 1] == '#';
-  if (!numbered && !named && !IsOfKind(previous, "named-by-number")) return std::nullopt;
   std::string digits;
   size_t end = at;
   size_t groups = 0;
+  size_t long_groups = 0;
   do {
     const size_t begin = end + (groups > 0 ? 1 : 0);
     end = DigitsEnd(text, begin, kMaxDigits);
     digits += text.substr(begin, end - begin);
     ++groups;
+    if (end - begin >= kLongGroup) ++long_groups;
   } while (ByteAt(text, end) == '-' && IsAsciiDigit(ByteAt(text, end + 1)) && groups < kMaxDigits);
-  // "73-19-55" is the code of a lock.
+  // "73-19-55" is the code of a lock; "114-3941689-8772232" is one wherever it stands.
+  if (!numbered && !named && !IsOfKind(previous, "named-by-number") &&
+      (groups < 3 || long_groups == 0))
+    return std::nullopt;
   if (groups < 2 || IsAsciiAlnum(ByteAt(text, end)) || (named && digits.size() == 2 * groups))
     return std::nullopt;
   // "#10-32 screws" have a size.
@@ -278,7 +284,8 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   const bool flight = (previous == "flight" || airline || car) && ByteAt(text, end) != '-';
   // "I-405", "US-101".
   const std::string_view before = text.substr(0, begin);
-  const bool road = before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]));
+  const bool road = (before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]))) ||
+                    before.ends_with("US-");
   // "A 529 plan", "take the 405".
   const bool plan = digits == "529" && IsOfKind(LettersAt(text, end + 1), "plan");
   const bool taken =

@@ -143,7 +143,10 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
     return reading;
   }
   const int minute = TwoDigits(text, reading.end + 1);
-  if (hour > 24 || minute < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3))) return std::nullopt;
+  // "She ran it in 25:30."
+  const bool minutes = hour > 24 && IsOfKind(previous, "before-duration");
+  if ((hour > 24 && !minutes) || minute < 0 || IsAsciiDigit(ByteAt(text, reading.end + 3)))
+    return std::nullopt;
   // "1:50,000" is the scale of a map.
   if (ByteAt(text, reading.end + 3) == ',' &&
       DigitsEnd(text.substr(0, reading.end + 8), reading.end + 4) == reading.end + 7) {
@@ -194,7 +197,7 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
     if (minute < 10) reading.Append("oh");
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
   } else if (half.empty() && previous != "minus" && previous != "plus") {  // "UTC-08:00"
-    reading.Append(hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
+    reading.Append(minutes ? "minutes" : hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
   }
   if (second > 0 || (second == 0 && (!logged || tenths > reading.end))) {
     reading.Append("and");

@@ -74,7 +74,9 @@ std::optional<Reading> ReadStateWithStop(std::string_view text, size_t at) {
 
 std::optional<Reading> ReadStateBeforeZip(std::string_view text, size_t at) {
   if (auto state = ReadStateWithStop(text, at)) return state;
-  const bool zip = ByteAt(text, at + 2) == ' ' && ZipEnd(text, at + 3) > at + 3;
+  // "ID 48213" has an identifier.
+  const bool zip = ByteAt(text, at + 2) == ' ' && ZipEnd(text, at + 3) > at + 3 &&
+                   (text.substr(at, 2) != "ID" || text.substr(0, at).ends_with(", "));
   if (!zip && !IsStateBehindCity(text, at)) return std::nullopt;
   const std::string_view state = NameOfState(text.substr(at, 2));
   if (state.empty() || !IsAsciiUpper(text[at + 1])) return std::nullopt;
