@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "models/core/embedded_table.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/japanese/counters.h"
+#include "models/text/japanese/kana_sounds_text.h"
 #include "models/text/sign_names.h"
 #include "models/text/text_place.h"
 #include "models/text/unicode.h"
@@ -17,71 +19,17 @@
 namespace millrace::models {
 namespace {
 
-// The phonemes of hiragana in the order of Unicode, from ぁ (U+3041) on. The two whose sound
-// depends on what follows are empty.
 constexpr char32_t kFirstKana = 0x3041;
 constexpr char32_t kLastKana = 0x3096;
-constexpr char32_t kSokuon = U'っ';
 constexpr char32_t kMoraicN = U'ん';
 constexpr char32_t kLong = U'ー';
-constexpr std::array<std::string_view, kLastKana - kFirstKana + 1> kKana = {
-    "a",  "a",   "i",   "i",   "ɯ",   "ɯ",   "e",  "e",  "o",  "o",  // ぁあぃいぅうぇえぉお
-    "ka", "ɡa",  "kʲi", "ɡʲi", "kɯ",  "ɡɯ",  "ke", "ɡe", "ko", "ɡo",        // か
-    "sa", "ʣa",  "ɕi",  "ʥi",  "sɨ",  "zɨ",  "se", "ʣe", "so", "ʣo",        // さ
-    "ta", "da",  "ʨi",  "ʥi",  "",    "ʦɨ",  "zɨ", "te", "de", "to", "do",  // た
-    "na", "ɲi",  "nɯ",  "ne",  "no",                                        // な
-    "ha", "ba",  "pa",  "çi",  "bʲi", "pʲi", "ɸɯ", "bɯ", "pɯ",              // は
-    "he", "be",  "pe",  "ho",  "bo",  "po",                                 // へ
-    "ma", "mʲi", "mɯ",  "me",  "mo",                                        // ま
-    "ja", "ja",  "jɯ",  "jɯ",  "jo",  "jo",                                 // ゃや
-    "ɾa", "ɾʲi", "ɾɯ",  "ɾe",  "ɾo",                                        // ら
-    "βa", "βa",  "i",   "e",   "o",   "",    "vɯ", "ka", "ke",  // ゎわゐゑをんゔゕゖ
-};
 
-// The beginning of a kana before a small vowel or y-sound that is not its own: "き" before "ゃ" is
-// "kʲ".
-struct Onset {
-  char32_t kana;
-  std::string_view before_y;      // ゃ ゅ ょ
-  std::string_view before_vowel;  // ぁ ぃ ぅ ぇ ぉ
-};
-
-constexpr std::array<Onset, 26> kOnsets = {{
-    {U'い', "", "j"},    {U'う', "", "β"},   {U'き', "kʲ", "kʲ"}, {U'ぎ', "ɡʲ", "ɡʲ"},
-    {U'く', "", "kᵝ"},   {U'ぐ', "", "ɡᵝ"},  {U'し', "ɕ", "ɕ"},   {U'じ', "ʥ", "ʥ"},
-    {U'す', "", "s"},    {U'ず', "", "z"},   {U'ち', "ʨ", "ʨ"},   {U'ぢ', "ʥ", "ʥ"},
-    {U'つ', "", "ʦ"},    {U'て', "tʲ", "t"}, {U'で', "dʲ", "d"},  {U'と', "", "t"},
-    {U'ど', "", "d"},    {U'に', "ɲ", "ɲ"},  {U'ひ', "ç", "ç"},   {U'び', "bʲ", "bʲ"},
-    {U'ぴ', "pʲ", "pʲ"}, {U'ふ', "ɸʲ", "ɸ"}, {U'み', "mʲ", "mʲ"}, {U'り', "ɾʲ", "ɾʲ"},
-    {U'ゔ', "bʲ", "v"},  {U'ほ', "", "h"},
-}};
-
-constexpr SignName<std::string_view> kSmallVowels[] = {
-    {U"ぁゎ", "a"}, {U"ぃ", "i"}, {U"ぅ", "ɯ"}, {U"ぇ", "e"}, {U"ぉ", "o"}};
-
-std::string_view SmallVowel(char32_t kana) { return NameOfSign(kSmallVowels, kana); }
-
-constexpr SignName<std::string_view> kSmallYs[] = {{U"ゃ", "a"}, {U"ゅ", "ɨ"}, {U"ょ", "o"}};
-
-std::string_view SmallY(char32_t kana) { return NameOfSign(kSmallYs, kana); }
-
-// Returns the phonemes of a kana with the small one after it; empty if they are no pair.
-std::string Pair(char32_t kana, char32_t small) {
-  const auto onset = std::ranges::find(kOnsets, kana, &Onset::kana);
-  if (onset == kOnsets.end()) return {};
-  if (const std::string_view vowel = SmallY(small); !vowel.empty()) {
-    return onset->before_y.empty() ? "" : std::string(onset->before_y) + std::string(vowel);
-  }
-  const std::string_view vowel = SmallVowel(small);
-  if (vowel.empty()) return {};
-  // グゥ is グ.
-  if (vowel == "ɯ" && (kana == U'く' || kana == U'ぐ'))
-    return std::string(kKana[kana - kFirstKana]);
-  // "いぃ" is not read as "ji".
-  if (kana == U'い' && vowel != "e") return {};
-  const bool soft = vowel == "i" && (kana == U'つ' || kana == U'て' || kana == U'で' ||
-                                     kana == U'ふ' || kana == U'ゔ');
-  return std::string(onset->before_vowel) + (soft ? "ʲ" : "") + std::string(vowel);
+// Returns the phonemes of a kana, or of one with a small one behind it that changes its sound;
+// empty if there are none.
+std::string_view SoundOf(char32_t kana, char32_t small = 0) {
+  static const WordTable<2> sounds(kKanaSoundsText);
+  const auto* const row = sounds.Find(EncodeUtf8(kana) + (small == 0 ? "" : EncodeUtf8(small)));
+  return row == nullptr ? std::string_view() : row->back();
 }
 
 constexpr SignName<std::string_view> kKanaMarks[] = {
@@ -444,17 +392,13 @@ absl::StatusOr<PhonemeText> KanaPhonemes(std::string_view text) {
       divided = true;
       continue;
     }
-    if (c == kLong) {
-      phonemes += "ː";
-    } else if (c == kSokuon) {
-      phonemes += "ʔ";
-    } else if (c == kMoraicN) {
-      phonemes += MoraicN(IsKana(next) ? kKana[next - kFirstKana] : "");
-    } else if (std::string pair = Pair(c, next); !pair.empty()) {
+    if (c == kMoraicN) {
+      phonemes += MoraicN(SoundOf(next));
+    } else if (const auto pair = next == 0 ? std::string_view() : SoundOf(c, next); !pair.empty()) {
       phonemes += pair;
       ++i;
     } else {
-      phonemes += kKana[c - kFirstKana];
+      phonemes += SoundOf(c);
     }
     if (std::exchange(divided, false)) result.words.push_back({(*kana)[first].at, 0, spoken, 0});
     result.words.back().end = i + 1 < kana->size() ? (*kana)[i + 1].at : text.size();
