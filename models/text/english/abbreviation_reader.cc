@@ -1,7 +1,6 @@
 #include "models/text/english/abbreviation_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/core/embedded_table.h"
@@ -9,7 +8,7 @@
 #include "models/text/english/attributive.h"
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
-#include "models/text/english/spoken_abbreviations.h"
+#include "models/text/english/spoken_abbreviations_text.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/english/written_phrases_text.h"
 #include "models/text/unicode.h"
@@ -17,7 +16,40 @@
 namespace millrace::models {
 namespace {
 
+// The words of an abbreviation.
+struct SpokenAbbreviation {
+  // The context in which the written word is the abbreviation.
+  enum class When {
+    kAlways,            // "Mr", with a stop or without
+    kStop,              // only with a stop: "Prof."
+    kStopAndCapital,    // with a stop, where it begins with a capital: "Mar."
+    kStopAndDigit,      // with a stop, before a number: "No. 5", "p. 42"
+    kStopAndMore,       // with a stop, where the sentence goes on: "max. 5", "the min. is"
+    kStopAndName,       // with a stop, before a capital: "St. Paul", "Mt. Everest"
+    kStopAfterOrdinal,  // with a stop, after an ordinal: "3rd ed."
+    kStopAfterName,     // with a stop, after a capitalised word and not before one: "Main St."
+    kStopWithoutName    // with a stop, at the beginning or behind an article: "the ave. score"
+  };
+  std::string_view words;  // separated by spaces
+  When when = When::kAlways;
+};
+
 using When = SpokenAbbreviation::When;
+
+// Returns a meaning of an abbreviation that is written in lower case without its last stop: the
+// first of "st" is a saint, the second a street.
+std::optional<SpokenAbbreviation> FindSpokenAbbreviation(std::string_view word,
+                                                         size_t meaning = 0) {
+  static const WordTable<3> table(kSpokenAbbreviationsText);
+  const auto meanings = table.FindAll(word);
+  if (meaning >= meanings.size()) return std::nullopt;
+  const auto& [written, words, when] = meanings[meaning];
+  // In the order of When.
+  constexpr std::string_view kWhen[] = {"always",        "stop",       "capital",
+                                        "digit",         "more",       "name",
+                                        "after-ordinal", "after-name", "without-name"};
+  return SpokenAbbreviation{words, static_cast<When>(std::ranges::find(kWhen, when) - kWhen)};
+}
 
 constexpr size_t kMaxWordBytes = 6;
 constexpr size_t kMaxDottedBytes = 16;
@@ -146,11 +178,9 @@ bool DayFollows(std::string_view text, size_t at) {
   const size_t end = DigitsEnd(text.substr(0, at + 4), at + 1);
   size_t next = end;
   if (end == at + 1) {
-    constexpr std::array<std::string_view, 16> kBehind = {
-        "Jan", "Feb", "Mar", "Apr", "May",     "Jun",   "Jul",     "Aug",
-        "Sep", "Oct", "Nov", "Dec", "morning", "night", "evening", "closed"};
-    return std::ranges::any_of(kBehind,
-                               [&](auto name) { return text.substr(at + 1).starts_with(name); });
+    return BeginsWithOne(text.substr(at + 1),
+                         "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|morning|night|evening|"
+                         "closed");
   }
   if (ByteAt(text, next) == ' ') ++next;
   const std::string rest = AsciiLower(text.substr(next, 3));

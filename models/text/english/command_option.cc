@@ -1,9 +1,9 @@
 #include "models/text/english/command_option.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
@@ -14,9 +14,7 @@ constexpr size_t kMaxNameBytes = 24;
 // Returns true if " flag" and the like follow at `at`, perhaps behind a closing backtick.
 bool OptionFollows(std::string_view text, size_t at) {
   if (ByteAt(text, at) == '`') ++at;
-  constexpr std::array<std::string_view, 5> kNouns = {" argument", " flag", " option", " parameter",
-                                                      " switch"};
-  return std::ranges::any_of(kNouns, [&](auto noun) { return text.substr(at).starts_with(noun); });
+  return BeginsWithOne(text.substr(at), " argument| flag| option| parameter| switch");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "models/text/english/compass.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -22,9 +21,7 @@ bool LeadsFrom(std::string_view text, size_t at) {
 bool IsNumberOfRoad(std::string_view text, size_t end) {
   end = DigitsBegin(text, end);
   const std::string_view before = text.substr(0, end);
-  constexpr std::array<std::string_view, 6> kRoads = {"Highway ", "Hwy ",  "Hwy. ",
-                                                      "Route ",   "Rte. ", "Interstate "};
-  return std::ranges::any_of(kRoads, [&](auto road) { return before.ends_with(road); });
+  return EndsWithOne(before, "Highway |Hwy |Hwy. |Route |Rte. |Interstate ");
 }
 
 // Returns true if the name of a street follows, with its kind: "23rd St", "Martin Luther King

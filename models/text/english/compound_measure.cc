@@ -9,6 +9,7 @@
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/fraction_reader.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/units.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
@@ -58,8 +59,6 @@ bool IsMinuteOfMatch(std::string_view text, size_t begin, size_t end) {
 // Takes the end of a strand, "the 5' end" and "5'-3'", and the minute of a match, "90+3'".
 bool TakePrime(const NumberWords& numbers, std::string_view text, const Amount& amount,
                Reading& reading) {
-  constexpr std::array<std::string_view, 9> kBehind = {
-      "-", " cap", " end", " overhang", " splice", " to 3'", " to 5'", " UTR", "→"};
   const size_t begin = amount.end - std::min(amount.end, amount.whole.size());
   const std::string_view before = text.substr(0, begin);
   const std::string_view behind = text.substr(amount.end + 1);
@@ -67,7 +66,7 @@ bool TakePrime(const NumberWords& numbers, std::string_view text, const Amount& 
   const bool last = before.ends_with("'-") || before.ends_with("'→") || before.ends_with("' to ");
   const bool strand =
       (amount.whole == "3" || amount.whole == "5") &&
-      (last || std::ranges::any_of(kBehind, [&](auto word) { return behind.starts_with(word); }));
+      (last || BeginsWithOne(behind, "-| cap| end| overhang| splice| to 3'| to 5'| UTR|→"));
   constexpr uint64_t kLastMinute = 120;
   if (!stoppage && !strand && amount.fraction.empty() && ParseDigits(amount.whole) <= kLastMinute &&
       IsMinuteOfMatch(text, begin, amount.end + 1)) {

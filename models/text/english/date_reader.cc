@@ -226,11 +226,9 @@ bool SpeaksOfChange(std::string_view text, size_t at) {
   constexpr size_t kFarthest = 40;
   const size_t begin = at > kFarthest ? at - kFarthest : 0;
   const std::string before = AsciiLower(text.substr(begin, at - begin));
-  constexpr auto kBeginnings = std::to_array<std::string_view>(
-      {"cut ", "decreas", "divid", "drop", "fell ", "grew ", "grow", "increas", "lower", "multipl",
-       "rais", "reduc", "rise", "rose ", "scale", "shr", "slash", "up "});
-  return std::ranges::any_of(kBeginnings,
-                             [&](auto word) { return before.find(word) != before.npos; });
+  return HasOne(before,
+                "cut |decreas|divid|drop|fell |grew |grow|increas|lower|multipl|rais|reduc|rise|"
+                "rose |scale|shr|slash|up ");
 }
 
 }  // namespace

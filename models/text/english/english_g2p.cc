@@ -1,6 +1,5 @@
 #include "models/text/english/english_g2p.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>

@@ -1,10 +1,10 @@
 #include "models/text/english/formula.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/one_of.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
@@ -23,14 +23,7 @@ bool IsCharge(std::string_view text, size_t at) {
   return false;
 }
 
-bool IsElement(std::string_view symbol) {
-  constexpr std::array<std::string_view, 44> kElements = {
-      "Ag", "Al", "Ar", "As", "Au", "B",  "Ba", "Be", "Br", "C",  "Ca", "Cd", "Cl", "Co", "Cr",
-      "Cu", "F",  "Fe", "H",  "He", "Hg", "I",  "K",  "Li", "Mg", "Mn", "N",  "Na", "Ne", "Ni",
-      "O",  "P",  "Pb", "Pt", "Rb", "S",  "Se", "Si", "Sn", "Sr", "Ti", "U",  "W",  "Zn"};
-  static_assert(std::ranges::is_sorted(kElements));
-  return std::ranges::binary_search(kElements, symbol);
-}
+bool IsElement(std::string_view symbol) { return IsOfKind(symbol, "element"); }
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "models/text/english/letter_word.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/compass.h"
@@ -28,11 +27,7 @@ bool IsProduct(std::string_view text, size_t begin, std::string_view word) {
 
 // Returns true if "AM" up to `end` is a band of the radio.
 bool IsRadioBand(std::string_view text, size_t end, std::span<const SpokenWord> words) {
-  constexpr std::array<std::string_view, 6> kBehind = {" or FM", " and FM",  "/FM",
-                                                       " radio", " station", " band"};
-  const std::string_view rest = text.substr(end);
-  if (std::ranges::any_of(kBehind, [&](auto behind) { return rest.starts_with(behind); }))
-    return true;
+  if (BeginsWithOne(text.substr(end), " or FM| and FM|/FM| radio| station| band")) return true;
   return words.size() > 1 && IsOneOf(AsciiLower(words.back().text), "or", "and") &&
          words[words.size() - 2].text == "FM";
 }

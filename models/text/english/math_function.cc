@@ -1,6 +1,5 @@
 #include "models/text/english/math_function.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "models/text/english/measure_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -10,7 +9,6 @@
 #include "models/text/english/compass.h"
 #include "models/text/english/money_reader.h"
 #include "models/text/english/one_of.h"
-#include "models/text/english/unit_of_noun.h"
 #include "models/text/english/units.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
@@ -95,12 +93,9 @@ bool EndsSmallNumber(std::string_view text, size_t at) {
 bool SpeaksOfMoney(std::string_view text, size_t at) {
   constexpr size_t kFarthest = 40;
   const size_t begin = at > kFarthest ? at - kFarthest : 0;
-  const std::string_view before = text.substr(begin, at - begin);
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"$",    "£",      "€",       "salary",    "earn",  "pay",    "paid",
-       "cost", "price",  "raise",   "sold",      "worth", "budget", "debt",
-       "owe",  "profit", "revenue", "followers", "users", "people"});
-  return std::ranges::any_of(kWords, [&](auto word) { return before.find(word) != before.npos; });
+  return HasOne(text.substr(begin, at - begin),
+                "$|£|€|salary|earn|pay|paid|cost|price|raise|sold|worth|budget|debt|owe|profit|"
+                "revenue|followers|users|people");
 }
 
 // Returns true for a sum of coins behind such a word, or that is all of a text: "a pack is 50c".
@@ -256,7 +251,9 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
     end = at + 1;
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
-  if (symbol == "K/µL") {                    // Blood cells are counted so.
+  // The discriminant "b² - 4ac" has no acres.
+  if (symbol == "ac" && text.substr(0, DigitsBegin(text, at)).ends_with("- ")) return std::nullopt;
+  if (symbol == "K/µL") {  // Blood cells are counted so.
     at = end;
     return "thousand per microliter";
   }

@@ -1,7 +1,6 @@
 #include "models/text/english/number_context.h"
 
 #include <algorithm>
-#include <array>
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"

@@ -1,11 +1,11 @@
 #include "models/text/english/number_ending.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
@@ -14,9 +14,7 @@ namespace {
 
 // Returns true for words before which "2s" is a time.
 bool DurationFollows(std::string_view behind) {
-  constexpr std::array<std::string_view, 7> kWords = {" ago",   " delay",  " faster", " late",
-                                                      " pause", " slower", " timeout"};
-  return std::ranges::any_of(kWords, [&](auto word) { return behind.starts_with(word); }) ||
+  return BeginsWithOne(behind, " ago| delay| faster| late| pause| slower| timeout") ||
          IsOfKind(LettersAt(behind, 1), "timed-in-seconds");
 }
 

@@ -1,7 +1,6 @@
 #include "models/text/english/number_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -49,8 +48,7 @@ bool IsHeightOrFormation(std::string_view text, size_t begin, uint64_t first, ui
          (context.article && behind.starts_with(", ") && IsAsciiDigit(ByteAt(behind, 2)) &&
           behind.substr(DigitsEnd(behind, 2)).starts_with("-pound")) ||
          IsOneOf(context.previous, "he's", "i'm", "she's", "stands", "stood") ||
-         before.ends_with("He is ") || before.ends_with("She is ") || before.ends_with(" he is ") ||
-         before.ends_with(" she is ") || before.ends_with("I am ");
+         EndsWithOne(before, "He is |She is | he is | she is |I am ");
 }
 
 // Returns true for the games of "the Chiefs (11-6)"; "beat the Lakers (112-98)" has a score.
@@ -62,10 +60,7 @@ bool IsRecordInBrackets(std::string_view text, size_t begin, size_t end) {
   const std::string_view team = text.substr(name, name_end - name);
   if (team.size() < 4 || !IsAsciiUpper(team[0]) || !team.ends_with('s')) return false;
   const std::string_view before = text.substr(0, name);
-  return std::ranges::none_of(
-      std::to_array<std::string_view>(
-          {"Figure", "beat", "defeat", "over ", "page", "past ", "won "}),
-      [&](std::string_view word) { return before.find(word) != before.npos; });
+  return !HasOne(before, "Figure|beat|defeat|over |page|past |won ");
 }
 
 // Returns true for the games that a team won and lost: "they are 10-2 this season", "went 11-5".
@@ -84,13 +79,10 @@ bool IsRecordOfSeason(std::string_view text, size_t begin, size_t end, std::stri
        (IsAsciiUpper(ByteAt(word, 0)) && word.ends_with('s') &&
         !IsOneOf(word, "Chances", "Odds", "Results", "Scores"))))
     return true;
-  constexpr auto kBehind = std::to_array<std::string_view>(
-      {" this season", " last season", " overall", " record", " start", " on the season",
-       " on the year", " this year", " at home", " on the road"});
-  const bool stands = IsOfKind(previous, "before-record");
-  return stands && std::ranges::any_of(kBehind, [&](std::string_view words) {
-           return text.substr(end).starts_with(words);
-         });
+  return IsOfKind(previous, "before-record") &&
+         BeginsWithOne(text.substr(end),
+                       " this season| last season| overall| record| start| on the season| on the "
+                       "year| this year| at home| on the road");
 }
 
 }  // namespace
@@ -229,12 +221,9 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
 
 bool NumberReader::TakeFactorial(std::string_view text, const Amount& amount,
                                  Reading& reading) const {
-  constexpr std::array<std::string_view, 9> kBehind = {" =", " is ", " equals ", " and ", " times ",
-                                                       " /", " ×",   " *",       "/"};
   const size_t behind = amount.end + 1;
-  if (ByteAt(text, amount.end) != '!' || !amount.fraction.empty()) return false;
-  if (std::ranges::none_of(
-          kBehind, [&](std::string_view words) { return text.substr(behind).starts_with(words); }))
+  if (ByteAt(text, amount.end) != '!' || !amount.fraction.empty() ||
+      !BeginsWithOne(text.substr(behind), " =| is | equals | and | times | /| ×| *|/"))
     return false;
   reading.Append(AmountWords(numbers_, amount));
   reading.Append("factorial");

@@ -25,6 +25,28 @@ inline bool IsListed(std::string_view word, std::string_view words) {
   return false;
 }
 
+// Calls meets(word) for the words of a list with | between them until one does.
+template <typename Meets>
+bool AnyOf(std::string_view words, const Meets& meets) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find('|'));
+    if (meets(word)) return true;
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+  }
+  return false;
+}
+
+// Return true if the text begins with, ends with or has one of the words that have | between them.
+inline bool BeginsWithOne(std::string_view text, std::string_view words) {
+  return AnyOf(words, [text](std::string_view word) { return text.starts_with(word); });
+}
+inline bool EndsWithOne(std::string_view text, std::string_view words) {
+  return AnyOf(words, [text](std::string_view word) { return text.ends_with(word); });
+}
+inline bool HasOne(std::string_view text, std::string_view words) {
+  return AnyOf(words, [text](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 // A list of words with spaces between, most of which a look at a word's ends and length rules out.
 class WordSet {
  public:

@@ -19,50 +19,38 @@ constexpr size_t kMaxLetters = 8;
 // Higher numerals have letters that are more often initials or sizes ("XL").
 constexpr unsigned kMaxWithoutPart = 39;
 
-// Returns the value of a well-formed numeral below 90; 0 if it is none.
-unsigned ValueOf(std::string_view word) {
-  if (word.empty() || word.size() > kMaxLetters) return 0;
-  size_t at = 0;
-  unsigned tens = 0;
-  if (word.starts_with("XL")) {
-    at = 2;
-    tens = 4;
-  } else {
-    if (word[0] == 'L') {
-      at = 1;
-      tens = 5;
+// Returns the value of a well-formed numeral; 0 if it is none.
+unsigned Parse(std::string_view word) {
+  constexpr std::string_view kLetters = "IVXLCDM";
+  // Digits by how far their letters are behind that of a one: "II", "IX".
+  constexpr std::array<std::string_view, 10> kDigits = {"",  "0",  "00",  "000",  "01",
+                                                        "1", "10", "100", "1000", "02"};
+  unsigned value = 0;
+  for (size_t place = 4; place-- > 0;) {
+    size_t longest = 0;
+    for (size_t digit = 1; digit < kDigits.size(); ++digit) {
+      const std::string_view steps = kDigits[digit];
+      const bool fits =
+          std::ranges::equal(steps, word.substr(0, steps.size()), [&](char step, char letter) {
+            return ByteAt(kLetters, 2 * place + static_cast<size_t>(step - '0')) == letter;
+          });
+      if (fits && steps.size() >= kDigits[longest].size()) longest = digit;
     }
-    for (const size_t most = at + 3; at < word.size() && word[at] == 'X' && at < most; ++at) ++tens;
+    value = value * 10 + static_cast<unsigned>(longest);
+    word.remove_prefix(kDigits[longest].size());
   }
-  const unsigned value = tens * 10;
-  const std::string_view ones = word.substr(at);
-  constexpr std::array<std::string_view, 10> kOnes = {"",  "I",  "II",  "III",  "IV",
-                                                      "V", "VI", "VII", "VIII", "IX"};
-  const auto found = std::ranges::find(kOnes, ones);
-  if (found == kOnes.end()) return 0;
-  return value + static_cast<unsigned>(found - kOnes.begin());
+  return word.empty() ? value : 0;
 }
 
-// Returns the year from 1000 to 2099 of a well-formed numeral; 0 if it is none.
+// Returns the value of a well-formed numeral below 90; 0 if it is none.
+unsigned ValueOf(std::string_view word) {
+  const unsigned value = word.size() <= kMaxLetters ? Parse(word) : 0;
+  return value < 90 ? value : 0;
+}
+
+// Returns the year up to 2099 of a well-formed numeral; 0 if it is none.
 unsigned YearOf(std::string_view word) {
-  unsigned year = 0;
-  while (word.starts_with('M') && year < 2000) {
-    year += 1000;
-    word.remove_prefix(1);
-  }
-  constexpr std::array<std::string_view, 10> kHundreds = {"",  "C",  "CC",  "CCC",  "CD",
-                                                          "D", "DC", "DCC", "DCCC", "CM"};
-  unsigned hundreds = kHundreds.size() - 1;
-  while (!word.starts_with(kHundreds[hundreds])) --hundreds;
-  word.remove_prefix(kHundreds[hundreds].size());
-  unsigned ninety = 0;
-  if (word.starts_with("XC")) {
-    ninety = 90;
-    word.remove_prefix(2);
-  }
-  const unsigned rest = ValueOf(word);
-  if (!word.empty() && (rest == 0 || (ninety > 0 && rest > 9))) return 0;
-  year += hundreds * 100 + ninety + rest;
+  const unsigned year = Parse(word);
   return year < 2100 ? year : 0;
 }
 
@@ -148,10 +136,8 @@ bool IsSignOfChord(std::string_view text, size_t at) {
 }
 
 bool CenturyFollows(std::string_view text, size_t at) {
-  const std::string_view rest = text.substr(at);
-  return rest.starts_with(" century") || rest.starts_with(" Century") ||
-         rest.starts_with(" Olympi") || rest.starts_with(" Legion") || rest.starts_with(" Corps") ||
-         rest.starts_with(" dynasty") || rest.starts_with(" Dynasty");
+  return BeginsWithOne(text.substr(at),
+                       " century| Century| Olympi| Legion| Corps| dynasty| Dynasty");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "models/text/english/spoken_code.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
 #include <utility>
@@ -20,11 +19,8 @@ namespace {
 
 // Returns true if the text goes on with what has the number of a status: "a 404 page".
 bool StatusFollows(std::string_view text, size_t at) {
-  constexpr std::array<std::string_view, 7> kBehind = {
-      " error", " page", " response", " not found", " status", " redirect", " forbidden"};
-  std::string rest(text.substr(at, 12));
-  for (char& c : rest) c = AsciiLower(c);
-  return std::ranges::any_of(kBehind, [&](auto words) { return rest.starts_with(words); });
+  return BeginsWithOne(AsciiLower(text.substr(at, 12)),
+                       " error| page| response| not found| status| redirect| forbidden");
 }
 
 // Returns "four oh four", "four hundred" and "four twenty nine".
@@ -288,10 +284,7 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
                     before.ends_with("US-");
   // "A 529 plan", "take the 405".
   const bool plan = digits == "529" && IsOfKind(LettersAt(text, end + 1), "plan");
-  const bool taken =
-      std::ranges::any_of(std::to_array<std::string_view>(
-                              {" off the ", " on the ", "ake the ", "aking the ", "took the "}),
-                          [before](auto words) { return before.ends_with(words); });
+  const bool taken = EndsWithOne(before, " off the | on the |ake the |aking the |took the ");
   const std::string_view way = LettersAt(text, end + 1);
   const bool led = taken && IsOneOf(way, "east", "freeway", "north", "south", "west");
   const bool freeway = previous == "the" && digits.size() == kHundreds && digits[1] == '0' &&

@@ -1,6 +1,5 @@
 #include "models/text/english/word_kinds.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "models/core/embedded_table.h"

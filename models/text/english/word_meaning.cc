@@ -1,7 +1,6 @@
 #include "models/text/english/word_meaning.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "models/core/embedded_table.h"
