@@ -7,7 +7,7 @@ import grpc
 import pytest
 from wire import daemon as daemons
 from wire import repository
-from wire.http2 import RawConnection, grpc_message
+from wire.http2 import DATA, END_STREAM, RawConnection, frame, grpc_message
 from wire.paths import EN_PT, NULL, ROOT, VOICE
 from wire.polling import eventually
 from wire.requests import PATIENCE, null_request, speak_request, translate_request
@@ -97,6 +97,16 @@ def test_server_keeps_the_deadline_of_a_client_that_does_not(daemon, gate):
     eventually("it is counted", lambda: count(daemon, NULL, "ModelInfer", "DEADLINE_EXCEEDED") == late + 1)
     assert daemon.queue_depth(NULL) == 0
     assert daemon.running_forwards() == 1 and not gate.in_flight.done()
+
+
+def test_no_timer_ends_a_call_that_waits_for_no_work(daemon):
+    """The scheduler keeps the deadlines of work. A timer of gRPC for each call would run where no turn of a connection bounds what it costs."""
+    with RawConnection(daemon.ports["grpc"]) as connection:
+        connection.call("inference.GRPCInferenceService/ServerLive", b"", end=False, timeout="1n")
+        connection.call("inference.GRPCInferenceService/ServerLive", grpc_message(b""), end=True, stream=3)
+        assert connection.headers(stream=3)["grpc-status"] == "0"
+        connection.socket.sendall(frame(DATA, END_STREAM, 1, grpc_message(b"")))
+        assert connection.headers(stream=1)["grpc-status"] == "0"
 
 
 def test_request_without_a_deadline_ends_at_the_servers_own(tmp_path):
