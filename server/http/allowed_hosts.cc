@@ -10,26 +10,6 @@
 #include "models/core/strings.h"
 
 namespace millrace {
-namespace {
-
-bool IsPort(std::string_view text) {
-  return text.size() <= 5 &&
-         std::ranges::all_of(text, [](unsigned char c) { return absl::ascii_isdigit(c); });
-}
-
-// Returns true for an address in brackets, perhaps with a zone and a port behind it.
-bool IsBracketedAddress(std::string_view host) {
-  const size_t end = host.find(']');
-  if (!host.starts_with('[') || end == host.npos) return false;
-  const std::string_view rest = host.substr(end + 1);
-  if (!rest.empty() && (rest[0] != ':' || !IsPort(rest.substr(1)))) return false;
-  std::string_view address = host.substr(1, end - 1);
-  address = address.substr(0, address.find('%'));
-  in6_addr unused;
-  return inet_pton(AF_INET6, std::string(address).c_str(), &unused) == 1;
-}
-
-}  // namespace
 
 AllowedHosts::AllowedHosts(std::vector<std::string> names) : names_(std::move(names)) {
   for (std::string& name : names_) {
@@ -39,13 +19,14 @@ AllowedHosts::AllowedHosts(std::vector<std::string> names) : names_(std::move(na
 }
 
 bool AllowedHosts::Allows(std::string_view host) const {
-  if (all_ || IsBracketedAddress(host)) return true;
-  const size_t colon = host.find(':');
-  if (colon != host.npos && !IsPort(host.substr(colon + 1))) return false;
-  std::string name = absl::AsciiStrToLower(View(host.substr(0, colon)));
+  if (all_) return true;
+  const bool in_brackets = host.starts_with('[');
+  const size_t end = host.find_first_of(in_brackets ? "]%" : ":");
+  std::string name = absl::AsciiStrToLower(View(host.substr(in_brackets, end - in_brackets)));
   if (name.ends_with('.')) name.pop_back();  // the root's dot
-  in_addr unused;
-  if (inet_pton(AF_INET, name.c_str(), &unused) == 1) return true;
+  in6_addr unused;
+  if (inet_pton(in_brackets ? AF_INET6 : AF_INET, name.c_str(), &unused) == 1) return true;
+  if (in_brackets) return false;
   // Browsers resolve these themselves (RFC 6761, 6.3).
   if (name == "localhost" || name.ends_with(".localhost")) return true;
   return std::ranges::any_of(names_, [&name](const std::string& allowed) {
