@@ -1,4 +1,4 @@
-"""Heads, chunks and WebSocket frames that two readers could take differently, as the daemon answers them: each is refused, and its connection closed."""
+"""Heads, chunks and WebSocket frames that two readers could take differently, and what the daemon does: it refuses each and closes the connection."""
 
 import base64
 import contextlib

@@ -457,7 +457,8 @@ ATTACKS: dict[str, Callable[[], Iterator[bytes]]] = {
         medium_messages_without_their_end, pieces_between_other_calls, headers_between_other_calls, short_frames_of_a_message,
         further_messages, answers_without_a_window, gzip_bomb, prefix_byte_by_byte,
         empty_messages, indexed_headers, headers_of_many_fields, headers_in_many_frames, names_of_literals, no_method,
-        trailers_again, expired_calls, calls_that_expire_together, timeouts_that_are_none, calls_without_a_message, malformed_binary_headers, table_sizes, padded_headers,
+        trailers_again, expired_calls, calls_that_expire_together, timeouts_that_are_none, calls_without_a_message,
+        malformed_binary_headers, table_sizes, padded_headers,
         interrupted_headers, watches, changing_windows, answers_byte_by_byte, questions_without_answers_read, windows_that_overflow,
         data_after_the_end_of_each_call, another_content_type, new_metadata_names, wrong_models, hang_ups, calls_then_unfinished_headers)} | FLOODS
 
