@@ -428,6 +428,8 @@ void ConnectionGuard::OnEnded(WatchedConnection& connection, bool closed, TimePo
       OnAbuse(connection.peer_, frames.calls(), FrameAbuse::kErrors, now);
     } else if (frames.ReadEnd(now) != FrameAbuse::kNone) {
       penalties_.Add(connection.peer_, now);
+    } else if (!frames.has_answered()) {
+      penalties_.AddUnanswered(connection.peer_, now);
     }
   }
   frames.Leave();

@@ -175,9 +175,9 @@ class ConnectionGuard {
   TimePoint LastAnswer(WatchedConnection& connection) const;
 
   // Reports that a connection has ended. Its peer is delayed if it had more calls open than it may
-  // cancel at once, as ending a connection cancels them all. closed: gRPC has closed it; if its
-  // client had not left, that is for errors, which are abuse: a new one costs far more than they
-  // do.
+  // cancel at once, as ending a connection cancels them all, or too many end unanswered. closed:
+  // gRPC has closed it; if its client had not left, that is for errors, which are abuse: a new one
+  // costs far more than they do.
   void OnEnded(WatchedConnection& connection, bool closed, TimePoint now);
   // Sets what is called when a connection has to end; null: nothing. It must be quick.
   void SetOnMustEnd(std::function<void()> on_must_end) MILLRACE_EXCLUDES(mu_);

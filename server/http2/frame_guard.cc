@@ -306,6 +306,7 @@ void FrameGuard::BeginSentFrame(const FrameHeader& frame) {
       control_frames_.Drain(kControlFramesOfReply * std::min(frame.length, kShortReply) /
                             kShortReply);
       last_answer_ = last_read_;
+      has_answered_ = true;
       if (Stream* const stream = Find(frame.stream); stream != nullptr)
         stream->messages.OnRead(kQuestionOfAnswer * frame.length, messages_);
       [[fallthrough]];

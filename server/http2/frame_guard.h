@@ -92,6 +92,8 @@ class FrameGuard {
   // Returns true if the client speaks HTTP/2 and the server has not told it that the connection
   // will be closed for no fault of its own.
   bool closes_for_errors() const { return preface_left_.empty() && !takes_leave_; }
+  // Returns true if a call was answered by a message.
+  bool has_answered() const { return has_answered_; }
   // Returns the number of open streams in the totals.
   int64_t counted_calls() const { return counted_calls_; }
   // Returns true if the client has open calls and its address more of them than it may have.
@@ -165,6 +167,7 @@ class FrameGuard {
   uint64_t header_bytes_ = 0;  // for the open calls, as expanded
   int owed_ = 0;               // answers to PING and SETTINGS frames that were not sent
   bool acknowledged_ = false;
+  bool has_answered_ = false;
   bool takes_leave_ = false;  // the server, by a GOAWAY frame without an error
   uint32_t last_stream_ = 0;
   TimePoint last_call_;

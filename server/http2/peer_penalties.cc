@@ -19,6 +19,16 @@ void PeerPenalties::Add(const Peer& peer, TimePoint now) {
   penalty.last = now;
 }
 
+void PeerPenalties::AddUnanswered(const Peer& peer, TimePoint now) {
+  {
+    MutexLock lock(mu_);
+    if (unanswered_.size() >= kMostPeers) unanswered_.clear();
+    const auto known = unanswered_.try_emplace(peer, kUnansweredPerSecond, kUnansweredAtOnce).first;
+    if (known->second.Add(now)) return;
+  }
+  Add(peer, now);
+}
+
 Duration PeerPenalties::Delay(const Peer& peer, TimePoint now) const {
   MutexLock lock(mu_);
   const auto found = penalties_.find(peer);

@@ -136,6 +136,27 @@ TEST_F(ConnectionGuardTest, TheCallsOfAnEncryptedConnectionThatEndsAreEndedInTur
   EXPECT_EQ(guard_.ReadEnd(kFd, pieces), 0U);
 }
 
+TEST_F(ConnectionGuardTest, APeerThatOnlyHangsUpHasToWait) {
+  const auto hang_up = [&](const Peer& peer, bool answered) {
+    WatchedConnection& connection = *guard_.Watch(kFd, peer);
+    EXPECT_TRUE(Receive(kFd, kPreface + Frame(kHeadersFrame, kEndHeadersFlag, 1, 100)));
+    std::string answer = Frame(kDataFrame, 0, 1, 5);
+    const std::array<iovec, 1> pieces = {{{answer.data(), answer.size()}}};
+    if (answered) guard_.OnSent(kFd, pieces, answer.size());
+    guard_.OnEnded(connection, /*closed=*/false, std::chrono::steady_clock::now());
+  };
+  const Peer served = testing::PeerAt("192.0.2.71");
+  const Peer hangs_up = testing::PeerAt("192.0.2.72");
+  // However long these take, more than the rate allows.
+  for (int i = 0; i < 10 * PeerPenalties::kUnansweredAtOnce; ++i) {
+    hang_up(served, /*answered=*/true);
+    hang_up(hangs_up, /*answered=*/false);
+  }
+  const TimePoint now = std::chrono::steady_clock::now();
+  EXPECT_EQ(guard_.Delay(served, now), Duration::zero());
+  EXPECT_GT(guard_.Delay(hangs_up, now), Duration::zero());
+}
+
 // They are mistakes, so that nobody has to wait.
 TEST_F(ConnectionGuardTest, OtherProtocolsAreEndedAndCounted) {
   const auto closed = [&] {

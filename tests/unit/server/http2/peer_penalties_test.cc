@@ -54,5 +54,26 @@ TEST_F(PeerPenaltiesTest, ManyPeersDoNotFillTheMemoryAndNewOnesAreKnownLater) {
   EXPECT_EQ(penalties_.Delay(PeerAt("10.0.39.0"), now_), PeerPenalties::kFirst);
 }
 
+TEST_F(PeerPenaltiesTest, ConnectionsWithoutAnAnswerAreBounded) {
+  const Peer peer = PeerAt("192.0.2.1");
+  for (int i = 0; i < PeerPenalties::kUnansweredAtOnce; ++i) penalties_.AddUnanswered(peer, now_);
+  EXPECT_EQ(penalties_.Delay(peer, now_), Duration::zero());
+  penalties_.AddUnanswered(peer, now_);
+  EXPECT_EQ(penalties_.Delay(peer, now_), PeerPenalties::kFirst);
+  penalties_.AddUnanswered(peer, now_);
+  EXPECT_EQ(penalties_.Delay(peer, now_), 2 * PeerPenalties::kFirst);
+  EXPECT_EQ(penalties_.Delay(PeerAt("192.0.2.2"), now_), Duration::zero());
+}
+
+// Such as those of a balancer that looks whether the port is open.
+TEST_F(PeerPenaltiesTest, ConnectionsWithoutAnAnswerMayComeNowAndThenForEver) {
+  const Peer peer = PeerAt("192.0.2.1");
+  for (int i = 0; i < 10'000; ++i) {
+    now_ += std::chrono::milliseconds(1000) / PeerPenalties::kUnansweredPerSecond;
+    penalties_.AddUnanswered(peer, now_);
+    ASSERT_EQ(penalties_.Delay(peer, now_), Duration::zero()) << i;
+  }
+}
+
 }  // namespace
 }  // namespace millrace::server
