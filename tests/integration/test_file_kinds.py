@@ -124,6 +124,7 @@ def docx_paragraph(author):
         lambda: (f'<w:sdt><w:sdtPr><w:alias w:val="a{number}"/></w:sdtPr><w:sdtContent>{run(author.say())}</w:sdtContent></w:sdt>'),
         lambda: f'<w:sdt><w:sdtPr/><w:sdtContent><w:ins w:id="{number}">{run(author.say())}</w:ins></w:sdtContent></w:sdt>',
         lambda: '<w:r><n:x xmlns:n="urn:n"><n:y/></n:x></w:r>',
+        lambda: (f"<w:r><w:ruby><w:rubyPr/><w:rt><w:r><w:t>x</w:t></w:r></w:rt><w:rubyBase>{run(author.say())}</w:rubyBase></w:ruby></w:r>"),
         lambda: "<m:oMath><m:r><m:t>x = 2</m:t></m:r></m:oMath>",
         lambda: "<w:r><w:br/></w:r>",
         lambda: "<w:r><w:tab/></w:r>",
@@ -137,7 +138,10 @@ def test_docx(daemon, source, target):
     left_out = ("r", "t", "rPr", "b")
     for author in authors(source, "docx"):
         rows = "".join(f"<w:tr><w:tc>{docx_paragraph(author)}</w:tc></w:tr>" for _ in range(2))
-        body = f"{docx_paragraph(author)}<w:tbl>{rows}</w:tbl><w:sdt><w:sdtContent>{docx_paragraph(author)}</w:sdtContent></w:sdt><w:sectPr/>"
+        # A range of a comment, and one that was moved, may begin in one paragraph and end in another.
+        long = ('<w:p><w:commentRangeStart w:id="900"/><w:moveToRangeStart w:id="901" w:name="m"/>%s</w:p><w:p>%s<w:commentRangeEnd w:id="900"/>%s'
+                '<w:moveToRangeEnd w:id="901"/></w:p>') % tuple(f"<w:r><w:t>{author.say()}</w:t></w:r>" for _ in range(3))
+        body = f"{docx_paragraph(author)}{long}<w:tbl>{rows}</w:tbl><w:sdt><w:sdtContent>{docx_paragraph(author)}</w:sdtContent></w:sdt><w:sectPr/>"
         before = packed({"[Content_Types].xml": "<Types/>", "word/document.xml": f"<w:document {W}><w:body>{body}</w:body></w:document>",
                          "word/footnotes.xml": f"<w:footnotes {W}>{docx_paragraph(author)}</w:footnotes>", "word/styles.xml": "<x/>"})
         after = translate(daemon, "a.docx", before, source, target)
@@ -329,7 +333,8 @@ def test_po(daemon, source, target):
             lambda: f'#: a.c:1\nmsgid "{author.say()}"\nmsgstr ""', lambda: f'msgctxt "menu"\nmsgid "{author.say()} %s"\nmsgstr ""',
             lambda: f'#, c-format\nmsgid "{author.say()} %d"\nmsgid_plural "{author.say()} %d %s"\nmsgstr[0] ""\nmsgstr[1] ""',
             lambda: f'#, fuzzy\n#| msgid "old"\nmsgid "{author.say()}"\nmsgstr "x"', lambda: f'#~ msgid "{author.say()}"\n#~ msgstr ""',
-            lambda: f'msgid ""\n"{author.say()}\\n"\n"{author.say()}\\n"\nmsgstr ""', lambda: f'msgid "<b>{author.say()}</b> {{n}}"\nmsgstr ""')
+            lambda: f'msgid ""\n"{author.say()}\\n"\n"{author.say()}\\n"\nmsgstr ""', lambda: f'msgid "<b>{author.say()}</b> {{n}}"\nmsgstr ""',
+            lambda: f'domain "other"\nmsgid "{author.say()}"\nmsgstr ""')
         before = header + "".join(f"\n{entry}\n" for entry in entries)
         after = translate(daemon, "a.po", before.encode(), source, target).decode()
         read = [entry.split("msgstr")[0] for entry in before.split("\n\n")]
@@ -391,6 +396,29 @@ def test_subtitles(daemon, extension, source, target):
         before = ("\n\n".join(blocks) + "\n").replace("\n", line_end)
         after = translate(daemon, f"a.{extension}", before.encode(), source, target).decode()
         kept = r"^WEBVTT|^NOTE.*|^STYLE|^::cue.*|^\d+\s*$|^.*-->.*$|</?\w[^>]*>|\{\\an8\}|♪|^- |^JOHN:|&lt;b&gt;|^\["
+        assert re.findall(kept, after, re.M) == re.findall(kept, before, re.M), (before, after)
+        assert after.count(line_end) == before.count(line_end)
+        assert_translated(after, source)
+
+
+@DIRECTIONS
+@pytest.mark.parametrize("extension", ["ass", "ssa", "sub"])
+def test_styled_subtitles(daemon, extension, source, target):
+    for author in authors(source, extension):
+        ass = extension != "sub"
+        pause = "\\N" if ass else "|"
+        cues = author.pick(
+            author.say, lambda: f"{author.say()}{pause}{author.say()}", lambda: f"- {author.say()}{pause}- {author.say()}",
+            lambda: f"{{\\i1}}{author.say()}{{\\i0}} {author.say()}" if ass else f"{{y:i}}{author.say()}",
+            lambda: "{\\p1}m 0 0 l 1 1{\\p0}" if ass else f"{{c:$0000ff}}{author.say()}",
+            lambda: f"{{\\an8\\fad(200,200)}}{author.say()}" if ass else f"{author.say()}|{{y:b}}{author.say()}")
+        lines = [f"Dialogue: 0,0:00:0{i}.00,0:00:1{i}.50,Default,Ann,0,0,0,,{cue}" if ass else f"{{{i}4}}{{{i}9}}{cue}" for i, cue in enumerate(cues)]
+        head = ["[Script Info]", "Title: The house", "", "[Events]", "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
+                "Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,The house is red."] if ass else []
+        line_end = author.chance.choice(["\n", "\r\n"])
+        before = line_end.join(head + lines) + line_end
+        after = translate(daemon, f"a.{extension}", before.encode(), source, target).decode()
+        kept = r"^Dialogue:.*?,,(?=[^,])|^\{\d+\}\{\d+\}|\{[^}]*\}|\\N|\||(?:(?<=,,)|(?<=\\N)|(?<=\}))- |^Comment.*|^\[.*|^Title.*|^Format.*"
         assert re.findall(kept, after, re.M) == re.findall(kept, before, re.M), (before, after)
         assert after.count(line_end) == before.count(line_end)
         assert_translated(after, source)
