@@ -133,7 +133,7 @@ std::vector<std::pair<std::string, std::string>> RowsOf(const std::string& name)
   return rows;
 }
 
-// Texts can be added to both files.
+// Texts can be added to these files.
 TEST_F(LanguageDetectorTest, ShortTextsAreToldFromOneAnother) {
   const auto rows = RowsOf("short_texts.txt");
   ASSERT_GE(rows.size(), 100U);
@@ -144,14 +144,17 @@ TEST_F(LanguageDetectorTest, ShortTextsAreToldFromOneAnother) {
   EXPECT_LE(50 * wrong.size(), rows.size()) << ::testing::PrintToString(wrong);
 }
 
-TEST_F(LanguageDetectorTest, ShortTextsOfTenLanguagesAreTold) {
-  const auto rows = RowsOf("ten_languages.txt");
-  ASSERT_GE(rows.size(), 40U);
-  std::vector<std::string> wrong;
-  for (const auto& [language, text] : rows) {
-    if (Best(text).language != language) wrong.push_back(text + " (" + Best(text).language + ")");
+TEST_F(LanguageDetectorTest, ShortTextsOfNeighboursAreTold) {
+  for (const char* file : {"ten_languages.txt", "northern_languages.txt"}) {
+    const auto rows = RowsOf(file);
+    ASSERT_GE(rows.size(), 40U);
+    std::vector<std::string> wrong;
+    for (const auto& [language, text] : rows) {
+      const std::string found = Best(text).language;
+      if (found != language) wrong.push_back(text + " (" + found + ")");
+    }
+    EXPECT_LE(20 * wrong.size(), rows.size()) << file << ::testing::PrintToString(wrong);
   }
-  EXPECT_LE(20 * wrong.size(), rows.size()) << ::testing::PrintToString(wrong);
 }
 
 // Sentences can be added to the file, which has a language and a sentence on each line.
