@@ -1,24 +1,9 @@
 #include "models/text/address.h"
 
-#include <array>
+#include "models/text/code_words.h"
 
 namespace millrace::models {
 namespace {
-
-constexpr std::array<std::string_view, 62> kFileEndings = {
-    "bat",  "bin",  "bz2",  "cc",   "cfg", "conf", "cpp",  "css",   "csv",  "dll", "doc",
-    "docx", "exe",  "flac", "gif",  "go",  "gz",   "html", "htm",   "ini",  "iso", "java",
-    "jpeg", "jpg",  "js",   "json", "log", "md",   "mkv",  "mov",   "mp3",  "mp4", "ods",
-    "odt",  "ogg",  "pdf",  "php",  "png", "ppt",  "pptx", "proto", "py",   "rar", "rb",
-    "rs",   "rtf",  "sh",   "so",   "sql", "svg",  "tar",  "tex",   "toml", "ts",  "txt",
-    "wav",  "webp", "xls",  "xlsx", "xml", "yaml", "zip"};
-constexpr std::array<std::string_view, 22> kDomainEndings = {
-    "ai", "app", "au", "br",  "ca",   "ch", "co", "com", "de",  "dev", "edu",
-    "es", "eu",  "fr", "gov", "info", "io", "it", "net", "org", "pt",  "uk"};
-
-bool Among(std::string_view word, const auto& words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 bool IsAddressByte(char c) {
   constexpr std::string_view kOthers = "-._~:/?#[]@!$&'()*+,;=%";
@@ -30,10 +15,10 @@ bool HasEnding(std::string_view word) {
   const size_t dot = word.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return false;
   const std::string_view ending = word.substr(dot + 1);
-  if (Among(ending, kFileEndings) || Among(ending, kDomainEndings)) return true;
+  if (IsCodeWord(ending, "file") || IsCodeWord(ending, "domain")) return true;
   // "the end.It is": two letters of which one is small may begin a sentence.
   const bool capitals = std::ranges::all_of(ending, IsAsciiUpper);
-  return (capitals || ending.size() > 2) && Among(AsciiLower(ending), kFileEndings);
+  return (capitals || ending.size() > 2) && IsCodeWord(AsciiLower(ending), "file");
 }
 
 // Returns true for 1.2.3, v2, v1.0-rc1, 192.168.0.1; not for 1.234.567, which is a number.
@@ -86,10 +71,7 @@ size_t AddressReader::Address(size_t at) const {
   const size_t letters = RunEnd(at, IsAsciiLetter, 16);
   const size_t scheme = RunEnd(letters, IsAsciiAlnum, 4);  // s3://
   if (letters > at && text_.substr(scheme, 3) == "://") return Url(at, scheme + 3);
-  constexpr std::array<std::string_view, 11> kSchemes = {"bitcoin", "data",   "geo", "javascript",
-                                                         "magnet",  "mailto", "sip", "sips",
-                                                         "sms",     "tel",    "urn"};
-  if (const bool has_scheme = Among(text_.substr(at, letters - at), kSchemes);
+  if (const bool has_scheme = IsCodeWord(text_.substr(at, letters - at), "scheme");
       has_scheme && At(letters) == ':' && At(letters + 1) > ' ') {
     // The date of a form: data:12/05.
     if (text_[at] != 'd' || IsAsciiLetter(At(letters + 1))) return Url(at, letters + 1);
@@ -121,8 +103,6 @@ size_t AddressReader::Mail(size_t at) const {
 }
 
 size_t AddressReader::DotName(size_t at) const {
-  constexpr std::array<std::string_view, 8> kHidden = {"config", "env",   "github",  "htaccess",
-                                                       "local",  "netrc", "profile", "vscode"};
   if (!AtTokenStart(at)) return 0;
   const auto is_part = [](char c) { return IsNameByte(c) || c == '-'; };
   const size_t end = RunEnd(at + 1, is_part);
@@ -136,8 +116,8 @@ size_t AddressReader::DotName(size_t at) const {
   const bool is_class = joint != std::string_view::npos && joint > 0 && joint + 1 < names.size() &&
                         IsAsciiLower(names[0]);
   if (is_class) return last;
-  return name.ends_with("rc") || name.ends_with("ignore") || Among(name, kHidden) ||
-                 Among(name, kFileEndings) || Among(name, kDomainEndings)
+  return name.ends_with("rc") || name.ends_with("ignore") || IsCodeWord(name, "hidden") ||
+                 IsCodeWord(name, "file") || IsCodeWord(name, "domain")
              ? end
              : 0;
 }

@@ -5,20 +5,13 @@
 
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
-#include "models/text/code_words_text.h"
+#include "models/text/code_words.h"
 #include "models/text/pattern_text.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr size_t kLongestBeginning = 16;
-
-// Returns the forms that may follow a word, between spaces; empty if it begins no fragment.
-std::string_view FragmentFormsOf(std::string_view word) {
-  static const WordTable<2> words(kCodeWordsText);
-  const auto* const row = words.Find(word);
-  return row == nullptr ? std::string_view() : (*row)[1];
-}
 
 class FragmentReader final : PatternText {
  public:
@@ -27,7 +20,7 @@ class FragmentReader final : PatternText {
   }
 
   size_t End() const {
-    const std::string_view forms = FragmentFormsOf(text_.substr(at_, end_ - at_));
+    const std::string_view forms = CodeFormsOf(text_.substr(at_, end_ - at_));
     if (forms.empty()) return 0;
     size_t end = 0;
     ForEachWord(forms, [&](std::string_view form) {
@@ -60,8 +53,6 @@ class FragmentReader final : PatternText {
   // Returns the end of a value that no prose has: a number, a quotation, a call, a constant, a name
   // with signs; 0 if there is none.
   size_t ValueEnd(size_t at) const {
-    constexpr std::array<std::string_view, 9> kConstants = {
-        "None", "True", "False", "false", "null", "nullptr", "this", "true", "undefined"};
     if (IsQuote(At(at)) || At(at) == '`') {
       const size_t close = text_.substr(0, at + kMaxSpanBytes).find(At(at), at + 1);
       return close == std::string_view::npos ? 0 : close + 1;
@@ -77,7 +68,7 @@ class FragmentReader final : PatternText {
     const std::string_view word = text_.substr(at + sign, end - at - sign);
     const bool is_certain = sign > 0 || IsAsciiDigit(word[0]) ||
                             word.find('_') != std::string_view::npos ||
-                            std::ranges::find(kConstants, word) != kConstants.end();
+                            IsCodeWord(word, "constant");
     return is_certain ? Trimmed(at, end) : 0;
   }
 
@@ -121,8 +112,7 @@ class FragmentReader final : PatternText {
         if (is_new && !IsAsciiUpper(name.front())) return 0;
         return At(call) == ';' ? call + 1 : call;
       }
-      if (name != "function" && FragmentFormsOf(name).find("call") == std::string_view::npos)
-        return 0;
+      if (name != "function" && !IsCodeWord(name, "call")) return 0;
       is_new = name == "new";
       end = name_end;
     }
@@ -161,7 +151,9 @@ class FragmentReader final : PatternText {
     size_t end = name == end_ ? 0 : NamesEnd(name);
     if (end == 0) return 0;
     // "let mut x"
-    if (!FragmentFormsOf(text_.substr(name, end - name)).empty()) end = NameEnd(Spaces(end));
+    if (const std::string_view word = text_.substr(name, end - name);
+        IsCodeWord(word, "name") || IsCodeWord(word, "type"))
+      end = NameEnd(Spaces(end));
     const size_t sign = Spaces(end);
     if (At(sign) != '=') return 0;
     const size_t value = ValueEnd(Spaces(sign + 1));
@@ -174,8 +166,7 @@ class FragmentReader final : PatternText {
     size_t words = 1;
     for (size_t next = Spaces(last); next > last; next = Spaces(last)) {
       const size_t end = NameEnd(next);
-      if (FragmentFormsOf(text_.substr(next, end - next)).find("type") == std::string_view::npos)
-        break;
+      if (!IsCodeWord(text_.substr(next, end - next), "type")) break;
       last = end;
       ++words;
     }

@@ -7,53 +7,15 @@
 
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
+#include "models/text/code_words.h"
 #include "models/text/programs_text.h"
+#include "models/text/trim.h"
 
 namespace millrace::models {
 namespace {
 
 constexpr size_t kLongestStatement = 1024;
 constexpr size_t kLongestWordOfCode = 64;
-
-// All lists are sorted by bytes.
-constexpr std::array<std::string_view, 88> kSqlKeywords = {
-    "ADD",       "ALL",        "ALTER",      "AND",       "AS",       "ASC",      "AVG",
-    "BETWEEN",   "BIGINT",     "BOOLEAN",    "BY",        "CASE",     "CHAR",     "CHECK",
-    "COLUMN",    "CONSTRAINT", "COUNT",      "CREATE",    "CROSS",    "DATABASE", "DATE",
-    "DECIMAL",   "DEFAULT",    "DELETE",     "DESC",      "DISTINCT", "DROP",     "ELSE",
-    "END",       "EXISTS",     "EXPLAIN",    "FLOAT",     "FOREIGN",  "FROM",     "FULL",
-    "GRANT",     "GROUP",      "HAVING",     "IF",        "IN",       "INDEX",    "INNER",
-    "INSERT",    "INT",        "INTEGER",    "INTO",      "IS",       "JOIN",     "KEY",
-    "LEFT",      "LIKE",       "LIMIT",      "MAX",       "MIN",      "NOT",      "NULL",
-    "NUMERIC",   "OFFSET",     "ON",         "OR",        "ORDER",    "OUTER",    "OVER",
-    "PARTITION", "PRIMARY",    "REFERENCES", "RETURNING", "RIGHT",    "SCHEMA",   "SELECT",
-    "SERIAL",    "SET",        "SUM",        "TABLE",     "TEXT",     "THEN",     "TIMESTAMP",
-    "TO",        "TRUNCATE",   "UNION",      "UNIQUE",    "UPDATE",   "USING",    "VALUES",
-    "VARCHAR",   "VIEW",       "WHEN",       "WHERE"};
-static_assert(std::ranges::is_sorted(kSqlKeywords));
-
-// The words with which a statement begins, and one of which it has further on.
-struct SqlBeginning {
-  std::string_view word;
-  std::string_view further;  // separated by spaces
-};
-constexpr std::array<SqlBeginning, 14> kSqlBeginnings = {{
-    {"ALTER", "TABLE DATABASE INDEX SCHEMA VIEW"},
-    {"CREATE", "TABLE DATABASE INDEX SCHEMA VIEW"},
-    {"DELETE", "FROM"},
-    {"DROP", "TABLE DATABASE INDEX SCHEMA VIEW"},
-    {"EXPLAIN", "SELECT"},
-    {"FROM", "WHERE JOIN GROUP ORDER LIMIT"},
-    {"GRANT", "TO ON"},
-    {"GROUP", "BY"},
-    {"INSERT", "INTO"},
-    {"ORDER", "BY"},
-    {"SELECT", "FROM"},
-    {"TRUNCATE", "TABLE"},
-    {"UPDATE", "SET"},
-    {"WHERE", "AND OR LIKE IN IS BETWEEN NOT"},
-}};
-static_assert(std::ranges::is_sorted(kSqlBeginnings, {}, &SqlBeginning::word));
 
 struct Program {
   // The words that may follow it, separated by spaces; empty: any may.
@@ -67,31 +29,6 @@ std::optional<Program> FindProgram(std::string_view name) {
   const auto* const row = programs.Find(name);
   if (row == nullptr) return std::nullopt;
   return Program{(*row)[1], !(*row)[2].empty(), (*row)[3]};
-}
-
-// The words behind which a command stands, in the languages of most documents about commands, and
-// those behind which a program may stand alone.
-constexpr std::array<std::string_view, 13> kOrders = {
-    "digitar", "digite", "enter",   "executar", "execute", "invoke", "rodar",
-    "rode",    "run",    "running", "sudo",     "type",    "typing"};
-constexpr std::array<std::string_view, 12> kMentions = {
-    "and", "comando", "command", "e", "or", "ou", "then", "try", "usando", "use", "using", "via"};
-// The words with which the sentence goes on behind a command.
-constexpr std::array<std::string_view, 58> kSentenceWords = {
-    "a",   "after",  "again", "agora", "an",     "and",    "antes",   "as",   "at",    "before",
-    "by",  "com",    "da",    "de",    "depois", "do",     "e",       "em",   "every", "first",
-    "for", "from",   "here",  "if",    "in",     "inside", "instead", "into", "is",    "na",
-    "no",  "now",    "o",     "of",    "on",     "or",     "os",      "ou",   "outra", "para",
-    "por", "quando", "que",   "se",    "so",     "that",   "the",     "then", "this",  "to",
-    "um",  "uma",    "until", "when",  "will",   "with",   "within",  "your"};
-
-bool HasSubword(std::string_view words, std::string_view word) {
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == word) return true;
-    at = end + 1;
-  }
-  return false;
 }
 
 bool IsIdentifierByte(char c) { return IsAsciiAlnum(c) || c == '_'; }
@@ -108,6 +45,12 @@ size_t SkipSpaces(std::string_view line, size_t at) {
   return std::min(line.find_first_not_of(" \t", at), line.size());
 }
 
+std::string InCapitals(std::string_view word) {
+  std::string key(word);
+  for (char& c : key) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+  return key;
+}
+
 // Reads a statement from its first word on.
 class SqlReader {
  public:
@@ -115,20 +58,17 @@ class SqlReader {
 
   // Returns true if a statement may begin with a word, in capitals or in small letters.
   static bool Begins(std::string_view word) {
-    return std::ranges::any_of(kSqlBeginnings, [word](const SqlBeginning& beginning) {
-      return word.size() == beginning.word.size() &&
-             (word == beginning.word || word == AsciiLower(beginning.word));
-    });
+    const bool is_small = !word.empty() && std::ranges::all_of(word, IsAsciiLower);
+    return CodeFormsOf(is_small ? InCapitals(word) : word).find('>') != std::string_view::npos;
   }
 
   size_t End() {
     const std::string_view first = WordAt(0);
     is_small_ = IsAsciiLower(first.front());
-    const auto* const beginning =
-        std::ranges::lower_bound(kSqlBeginnings, Key(first), {}, &SqlBeginning::word);
+    const std::string_view further = CodeFormsOf(Key(first));
     size_t at = first.size();
     size_t end = at;
-    while (!has_ended_ && Take(at, beginning->further)) end = at;
+    while (!has_ended_ && Take(at, further)) end = at;
     const bool is_surely_code = has_ended_ || has_star_ || (!is_small_ && has_small_name_);
     return is_complete_ && is_surely_code ? end : 0;
   }
@@ -145,14 +85,11 @@ class SqlReader {
   }
   // Returns a word as the list of keywords has it.
   std::string Key(std::string_view word) const {
-    if (!is_small_) return std::string(word);
-    std::string key(word);
-    for (char& c : key) c = IsAsciiLower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-    return key;
+    return is_small_ ? InCapitals(word) : std::string(word);
   }
 
-  // Takes the token behind `at`, of which the statement needs one of `further`. Returns false if
-  // the statement ends before it.
+  // Takes the token behind `at`. The statement needs a word that `further` has behind a >. Returns
+  // false if the statement ends before it.
   bool Take(size_t& at, std::string_view further) {
     const size_t begin = SkipSpaces(line_, at);
     const char c = ByteAt(line_, begin);
@@ -184,18 +121,17 @@ class SqlReader {
   bool TakeWord(size_t& at, size_t begin, std::string_view further) {
     const std::string_view word = WordAt(begin);
     const std::string key = Key(word);
-    const bool is_keyword = std::ranges::binary_search(kSqlKeywords, std::string_view(key));
+    const bool is_keyword = IsCodeWord(key, "sql");
     if (is_keyword) {
-      is_complete_ = is_complete_ || HasSubword(further, key);
+      is_complete_ = is_complete_ || HasWord(further, ">" + key);
       before_ = Before::kKeyword;
     } else {
       // Two names in a row are a name and its alias.
       constexpr size_t kLongestAlias = 2;
       const std::string_view next = WordAt(SkipSpaces(line_, begin + word.size()));
-      const bool keyword_follows =
-          !next.empty() && std::ranges::binary_search(kSqlKeywords, std::string_view(Key(next)));
+      const bool keyword_follows = !next.empty() && IsCodeWord(Key(next), "sql");
       const bool is_alias = word.size() <= kLongestAlias && !IsAsciiDigit(word.front()) &&
-                            (keyword_follows || !std::ranges::binary_search(kSentenceWords, word));
+                            (keyword_follows || !IsCodeWord(word, "sentence"));
       if (before_ == Before::kName && depth_ == 0 && !is_alias) return false;
       has_small_name_ = has_small_name_ || std::ranges::any_of(word, IsAsciiLower);
       before_ = Before::kName;
@@ -207,7 +143,7 @@ class SqlReader {
   bool NameFollows(size_t at) const {
     if (depth_ > 0) return true;
     const std::string_view word = WordAt(SkipSpaces(line_, at));
-    return !word.empty() && !std::ranges::binary_search(kSentenceWords, word);
+    return !word.empty() && !IsCodeWord(word, "sentence");
   }
 
   const std::string_view line_;
@@ -246,13 +182,12 @@ class CommandReader {
     if (!program) return 0;
     const size_t next = SkipSpaces(line_, at);
     const std::string_view subcommand = line_.substr(next, WordEnd(next) - next);
-    const bool has_subcommand = !subcommand.empty() && HasSubword(program->subcommands, subcommand);
+    const bool has_subcommand = !subcommand.empty() && HasWord(program->subcommands, subcommand);
     if (has_subcommand) at = next + subcommand.size();
     // "Make clean copies" is none, "go get help" neither.
     const size_t second = SkipSpaces(line_, at);
-    const bool has_two =
-        has_subcommand &&
-        HasSubword(program->arguments, line_.substr(second, WordEnd(second) - second));
+    const bool has_two = has_subcommand && HasWord(program->arguments,
+                                                   line_.substr(second, WordEnd(second) - second));
     bool is_command =
         has_two || (has_subcommand && (!program->is_word || introduction_ != Introduction::kNone));
     size_t sure = is_command ? at : 0;  // the end of what is a command whatever follows
@@ -363,7 +298,7 @@ class CommandReader {
   size_t NamedEnd(size_t at, std::string_view arguments) {
     const bool was_ended = has_ended_;
     const size_t end = Trimmed(at);
-    if (HasSubword(arguments, line_.substr(at, end - at))) return end;
+    if (HasWord(arguments, line_.substr(at, end - at))) return end;
     has_ended_ = was_ended;
     return at;
   }
@@ -388,7 +323,7 @@ class CommandReader {
     for (size_t words = 0; next < line_.size(); ++words) {
       const size_t word_end = WordEnd(next);
       const std::string_view word = line_.substr(next, word_end - next);
-      if (word.empty() || std::ranges::binary_search(kSentenceWords, word)) return end;
+      if (word.empty() || IsCodeWord(word, "sentence")) return end;
       if (words == kMostWords) return at;
       if (word_end < line_.size() && line_[word_end] != ' ') {
         const char behind = ByteAt(line_, word_end + 1);
@@ -417,9 +352,8 @@ Introduction IntroductionBefore(std::string_view text, size_t at) {
   size_t begin = end;
   while (begin > 0 && end - begin < kLongestWordOfCode && IsAsciiLetter(text[begin - 1])) --begin;
   const std::string word = AsciiLower(text.substr(begin, end - begin));
-  if (std::ranges::binary_search(kOrders, std::string_view(word))) return Introduction::kOrder;
-  return std::ranges::binary_search(kMentions, std::string_view(word)) ? Introduction::kMention
-                                                                       : Introduction::kNone;
+  if (IsCodeWord(word, "order")) return Introduction::kOrder;
+  return IsCodeWord(word, "mention") ? Introduction::kMention : Introduction::kNone;
 }
 
 // Returns true if only the prompt of a shell stands before `at` in its line.

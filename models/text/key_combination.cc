@@ -1,27 +1,15 @@
 #include "models/text/key_combination.h"
 
-#include <array>
+#include "models/text/code_words.h"
 
 namespace millrace::models {
 namespace {
-
-constexpr std::array<std::string_view, 14> kModifiers = {
-    "Alt",  "AltGr", "Cmd",    "Command", "Control", "Ctrl",  "Fn",
-    "Meta", "Opt",   "Option", "Shift",   "Strg",    "Super", "Win"};
-constexpr std::array<std::string_view, 22> kKeys = {
-    "Backspace", "Break", "Del",    "Delete",   "Down",     "End",    "Enter", "Esc",
-    "Escape",    "Home",  "Insert", "Left",     "PageDown", "PageUp", "PgDn",  "PgUp",
-    "Return",    "Right", "Space",  "Spacebar", "Tab",      "Up"};
-
-bool Among(std::string_view word, const auto& words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // Returns true for a letter or digit, F5, or a key that has a name.
 bool IsKey(std::string_view word) {
   const bool is_function = word.size() > 1 && word.size() < 4 && word.front() == 'F' &&
                            std::ranges::all_of(word.substr(1), IsAsciiDigit);
-  return word.size() == 1 || is_function || Among(word, kKeys);
+  return word.size() == 1 || is_function || IsCodeWord(word, "key");
 }
 
 // Reads the keys that are written as signs, with a letter or digit behind them.
@@ -43,7 +31,7 @@ size_t KeyCombinationEnd(const PatternText& text, size_t at) {
   if (static_cast<unsigned char>(text.At(at)) >= 0xE2) return SignsEnd(text.text(), at);
   constexpr size_t kMostKeys = 4;
   size_t end = text.NameEnd(at);
-  if (!Among(text.text().substr(at, end - at), kModifiers)) return 0;
+  if (!IsCodeWord(text.text().substr(at, end - at), "modifier")) return 0;
   for (size_t keys = 1; keys <= kMostKeys; ++keys) {
     const size_t spaces = text.At(end) == ' ' ? 1 : 0;
     const char joint = text.At(end + spaces);
@@ -58,7 +46,7 @@ size_t KeyCombinationEnd(const PatternText& text, size_t at) {
     if (key.empty() && spaces == 0 && text.At(begin) != '\0' &&
         kSigns.find(text.At(begin)) != std::string_view::npos && !IsNameByte(text.At(begin + 1)))
       return begin + 1;
-    if (!Among(key, kModifiers)) return 0;
+    if (!IsCodeWord(key, "modifier")) return 0;
   }
   return 0;
 }

@@ -17,4 +17,16 @@ inline std::string_view TrimRight(std::string_view text) {
 }
 inline std::string_view Trim(std::string_view text) { return TrimLeft(TrimRight(text)); }
 
+// Returns true if a word is one of those with white space between them.
+inline bool HasWord(std::string_view words, std::string_view word) {
+  if (word.empty()) return false;
+  for (size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || kAsciiSpace.find(words[at - 1]) != words.npos) &&
+        (end == words.size() || kAsciiSpace.find(words[end]) != words.npos))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace millrace::models

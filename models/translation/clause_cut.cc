@@ -1,7 +1,6 @@
 #include "models/translation/clause_cut.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
@@ -12,41 +11,6 @@
 namespace millrace::translation {
 namespace {
 
-// Words that begin a clause, with a space on each side of each.
-struct Conjunctions {
-  std::string_view language;
-  std::string_view words;                  // begin a main clause as often as not
-  std::string_view weak;                   // begin a clause that leans on the one before
-  std::array<std::string_view, 3> joints;  // stand between the items of a list
-};
-
-constexpr std::array<Conjunctions, 6> kConjunctions = {{
-    {"en",
-     " and but or so then ",
-     " because while when which although if since where until that ",
-     {" and ", " or "}},
-    {"pt",
-     " e mas ou então depois porém ",
-     " porque enquanto quando embora se onde pois que ",
-     {" e ", " ou "}},
-    {"es",
-     " y e pero o entonces luego ",
-     " porque mientras cuando aunque si donde pues que ",
-     {" y ", " e ", " o "}},
-    {"fr",
-     " et mais ou puis alors donc ",
-     " parce quand lorsque si car comme que qui où ",
-     {" et ", " ou "}},
-    {"de",
-     " und aber oder dann sondern ",
-     " weil während wenn als obwohl dass da bis ",
-     {" und ", " oder "}},
-    {"it",
-     " e ma o poi allora quindi ",
-     " perché mentre quando se dove poiché che ",
-     {" e ", " ed ", " o "}},
-}};
-
 // How well a sentence can be divided at a place.
 constexpr double kStrongMark = 3;  // ; : and dashes
 constexpr double kCommaAndConjunction = 2.6;
@@ -54,12 +18,6 @@ constexpr double kComma = 2;
 constexpr double kConjunction = 1.8;
 constexpr double kWeakConjunction = 1.2;
 constexpr double kWithinBrackets = 1.5;  // is taken off
-
-const Conjunctions* ConjunctionsOf(std::string_view language) {
-  const std::string tag = PrimarySubtag(language);
-  const auto* found = std::ranges::find(kConjunctions, tag, &Conjunctions::language);
-  return found == kConjunctions.end() ? nullptr : found;
-}
 
 // Returns the word that begins at `at`.
 std::string_view WordAt(std::string_view text, size_t at) {
@@ -69,11 +27,10 @@ std::string_view WordAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-double StrengthOfWord(std::string_view word, const Conjunctions* conjunctions) {
-  if (conjunctions == nullptr || word.empty()) return 0;
-  const std::string wanted = " " + std::string(word) + " ";
-  if (conjunctions->words.find(wanted) != std::string_view::npos) return kConjunction;
-  return conjunctions->weak.find(wanted) != std::string_view::npos ? kWeakConjunction : 0;
+// Returns how well a sentence can be divided before a word of a language, its first subtag.
+double StrengthOfWord(std::string_view word, const std::string& language) {
+  if (IsListed("conjunctions " + language, word)) return kConjunction;
+  return IsListed("weak conjunctions " + language, word) ? kWeakConjunction : 0;
 }
 
 double StrengthOfMark(char32_t c) {
@@ -86,7 +43,7 @@ bool IsWideMark(char32_t c) { return c >= 0x3000; }
 }  // namespace
 
 size_t FindClauseCut(std::string_view text, size_t least, size_t most, std::string_view language) {
-  const Conjunctions* conjunctions = ConjunctionsOf(language);
+  const std::string tag = PrimarySubtag(language);
   const double middle = static_cast<double>(least + most) / 2;
   const double radius = std::max(static_cast<double>(most - least) / 2, 1.0);
   most = std::min(most, text.size());
@@ -104,7 +61,7 @@ size_t FindClauseCut(std::string_view text, size_t least, size_t most, std::stri
     }
     if (at > least && at < text.size() && (spaced || mark < 0)) {
       double strength = std::abs(mark);
-      const double word = spaced ? StrengthOfWord(WordAt(text, at), conjunctions) : 0;
+      const double word = spaced ? StrengthOfWord(WordAt(text, at), tag) : 0;
       if (strength == kComma && word > 0) strength = kCommaAndConjunction;
       strength = std::max(strength, word);
       if (brackets > 0) strength -= kWithinBrackets;
@@ -146,28 +103,26 @@ size_t FindWordCut(std::string_view text, size_t least, size_t most) {
 }
 
 std::vector<std::string_view> PartsBetweenJoints(std::string_view text, std::string_view language) {
-  const Conjunctions* const conjunctions = ConjunctionsOf(language);
-  if (conjunctions == nullptr) return {};
+  const std::string joints = "joints " + PrimarySubtag(language);
+  if (!HasList(joints)) return {};
   std::vector<std::string_view> parts;
   size_t begin = 0;
   for (size_t space = text.find(' '); space != std::string_view::npos;) {
-    const auto joint = std::ranges::find_if(conjunctions->joints, [&](std::string_view word) {
-      return !word.empty() && text.substr(space).starts_with(word);
-    });
-    size_t next = space + 1;
-    if (joint != conjunctions->joints.end()) {
-      parts.push_back(text.substr(begin, space - begin));
-      begin = space + joint->size();
-      next = begin - 1;  // two joints may share the space between them
+    // Two joints may share the space between them.
+    const size_t end = text.find(' ', space + 1);
+    if (end != std::string_view::npos &&
+        IsListed(joints, text.substr(space + 1, end - space - 1))) {
+      parts.push_back(text.substr(begin, std::max(begin, space) - begin));
+      begin = end + 1;
     }
-    space = text.find(' ', next);
+    space = end;
   }
   parts.push_back(text.substr(std::min(begin, text.size())));
   return parts;
 }
 
 bool BeginsWithConjunction(std::string_view text, std::string_view language) {
-  return StrengthOfWord(WordAt(text, 0), ConjunctionsOf(language)) > 0;
+  return StrengthOfWord(WordAt(text, 0), PrimarySubtag(language)) > 0;
 }
 
 }  // namespace millrace::translation

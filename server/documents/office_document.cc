@@ -63,27 +63,21 @@ bool IsPresentationText(std::string_view part) {
          (part.starts_with("ppt/comments/") && part.ends_with(".xml")) || IsDrawnText(part, "ppt/");
 }
 
-constexpr std::array<std::string_view, 11> kWordTypes = {".main+xml",
+constexpr std::array<std::string_view, 15> kTextTypes = {".main+xml",
                                                          "wordprocessingml.footnotes+xml",
                                                          "wordprocessingml.endnotes+xml",
                                                          "wordprocessingml.comments+xml",
                                                          "wordprocessingml.header+xml",
                                                          "wordprocessingml.footer+xml",
+                                                         "presentationml.slide+xml",
+                                                         "presentationml.notesSlide+xml",
+                                                         "presentationml.comments+xml",
+                                                         "ms-powerpoint.comments+xml",
                                                          "drawingml.chart+xml",
                                                          "drawingml.chartshapes+xml",
                                                          "ms-office.chartex+xml",
                                                          "drawingml.diagramData+xml",
                                                          "drawingml.diagramDrawing+xml"};
-constexpr std::array<std::string_view, 10> kSlideTypes = {".main+xml",
-                                                          "presentationml.slide+xml",
-                                                          "presentationml.notesSlide+xml",
-                                                          "presentationml.comments+xml",
-                                                          "ms-powerpoint.comments+xml",
-                                                          "drawingml.chart+xml",
-                                                          "drawingml.chartshapes+xml",
-                                                          "ms-office.chartex+xml",
-                                                          "drawingml.diagramData+xml",
-                                                          "drawingml.diagramDrawing+xml"};
 
 bool IsOpenDocumentText(std::string_view part) {
   return part == "content.xml" || part == "styles.xml";
@@ -123,10 +117,10 @@ std::optional<OfficeParagraph> ReadOpenDocument(pugi::xml_node element) {
   return OfficeParagraph(element, ReadOpenDocumentItems(element), nullptr, /*keeps_space=*/false);
 }
 
-constexpr Layout kWord = {".docx", "word/document.xml", "w:document", IsWordText, kWordTypes,
+constexpr Layout kWord = {".docx", "word/document.xml", "w:document", IsWordText, kTextTypes,
                           "w:del", ReadOpenXml};
 constexpr Layout kSlides = {
-    ".pptx",    "ppt/presentation.xml", "p:presentation", IsPresentationText, kSlideTypes, "",
+    ".pptx",    "ppt/presentation.xml", "p:presentation", IsPresentationText, kTextTypes, "",
     ReadOpenXml};
 constexpr Layout OpenDocumentLayout(std::string_view extension) {
   return {extension, "content.xml",          "office:document-content", IsOpenDocumentText,

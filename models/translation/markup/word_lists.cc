@@ -5,7 +5,6 @@
 
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
-#include "models/text/trim.h"
 #include "models/translation/markup/word_lists_text.h"
 
 namespace millrace::translation {
@@ -26,17 +25,6 @@ std::string PrimarySubtag(std::string_view language) {
 }
 
 bool HasList(std::string_view list) { return FindList(list) != nullptr; }
-
-bool HasWord(std::string_view words, std::string_view word) {
-  if (word.empty()) return false;
-  for (size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || models::kAsciiSpace.find(words[at - 1]) != words.npos) &&
-        (end == words.size() || models::kAsciiSpace.find(words[end]) != words.npos))
-      return true;
-  }
-  return false;
-}
 
 bool IsListed(std::string_view list, std::string_view word) {
   const auto* const row = FindList(list);

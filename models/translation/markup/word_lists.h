@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "models/text/trim.h"
+
 namespace millrace::translation {
 
 // Lists of words, such as those of a language that stand for numbers: word_lists.txt. The name of a
@@ -11,7 +13,6 @@ namespace millrace::translation {
 std::string PrimarySubtag(std::string_view language);
 bool HasList(std::string_view list);
 bool IsListed(std::string_view list, std::string_view word);
-// The same for words with white space between them.
-bool HasWord(std::string_view words, std::string_view word);
+using models::HasWord;
 
 }  // namespace millrace::translation
