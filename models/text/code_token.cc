@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/text/ascii.h"
+#include "models/text/code_words.h"
 
 namespace millrace::models {
 namespace {
@@ -13,16 +14,6 @@ constexpr size_t kLongestToken = 256;
 constexpr std::array<std::string_view, 23> kOperators = {
     "-*.", "_*.", "\\d", "\\w",  "\\s",  "\\b",  "\\D", "\\W", "\\S", "\\.", "\\/", "]+",
     "]*",  "]{",  "(?",  "[a-z", "[A-Z", "[0-9", "&&",  "||",  "==",  "**/", "/*."};
-
-constexpr std::array<std::string_view, 10> kMediaTypes = {
-    "application", "audio", "chemical",  "font", "image",
-    "message",     "model", "multipart", "text", "video"};
-constexpr std::array<std::string_view, 38> kMediaSubtypes = {
-    "atom+xml", "avif",  "calendar",  "css",        "csv",  "event-stream", "flac", "form-data",
-    "gif",      "html",  "icalendar", "javascript", "jpeg", "jpg",          "json", "ld+json",
-    "markdown", "mixed", "mp3",       "mp4",        "mpeg", "octet-stream", "ogg",  "otf",
-    "pdf",      "plain", "png",       "rss+xml",    "rtf",  "svg+xml",      "ttf",  "wav",
-    "webm",     "webp",  "woff2",     "xhtml+xml",  "xml",  "zip"};
 
 bool IsNameByteOfCode(char c) { return IsAsciiAlnum(c) || c == '_'; }
 bool IsHexByte(char c) {
@@ -54,6 +45,10 @@ std::string_view TokenAt(std::string_view text, size_t at) {
 }
 
 bool IsExpressionOfCode(std::string_view token) {
+  // *.log, notes/*
+  if (token.size() > 2 &&
+      (token.starts_with("*.") ? IsAsciiLower(token[2]) : token.ends_with("/*")))
+    return true;
   if (token.size() > 2 && token.front() == '^' && token.back() == '$') return true;
   // The * behind ".*" is that of a footnote.
   const size_t any = token.find(".*");
@@ -83,9 +78,8 @@ bool IsJoinedByColons(std::string_view token) {
 
 bool IsMediaType(std::string_view token) {
   const size_t slash = token.find('/');
-  return slash != std::string_view::npos &&
-         std::ranges::find(kMediaTypes, token.substr(0, slash)) != kMediaTypes.end() &&
-         (std::ranges::find(kMediaSubtypes, token.substr(slash + 1)) != kMediaSubtypes.end() ||
+  return slash != std::string_view::npos && IsCodeWord(token.substr(0, slash), "media") &&
+         (IsCodeWord(token.substr(slash + 1), "subtype") ||
           token.substr(slash + 1).starts_with("vnd.") || token.substr(slash + 1).starts_with("x-"));
 }
 
@@ -97,18 +91,6 @@ bool IsHexNumber(std::string_view token) {
 // Returns true for the names that POSIX and programs give to errors and signals: ENOENT, SIGTERM,
 // TypeError.
 bool IsNameOfError(std::string_view token) {
-  constexpr std::array<std::string_view, 60> kErrors = {
-      "E2BIG",        "EACCES",     "EADDRINUSE",   "EADDRNOTAVAIL", "EAFNOSUPPORT", "EAGAIN",
-      "EALREADY",     "EBADF",      "EBUSY",        "ECANCELED",     "ECHILD",       "ECONNABORTED",
-      "ECONNREFUSED", "ECONNRESET", "EDEADLK",      "EDOM",          "EDQUOT",       "EEXIST",
-      "EFAULT",       "EFBIG",      "EHOSTUNREACH", "EILSEQ",        "EINPROGRESS",  "EINTR",
-      "EINVAL",       "EIO",        "EISCONN",      "EISDIR",        "ELOOP",        "EMFILE",
-      "EMLINK",       "EMSGSIZE",   "ENAMETOOLONG", "ENETDOWN",      "ENETUNREACH",  "ENFILE",
-      "ENOBUFS",      "ENODEV",     "ENOENT",       "ENOEXEC",       "ENOLCK",       "ENOMEM",
-      "ENOSPC",       "ENOSYS",     "ENOTCONN",     "ENOTDIR",       "ENOTEMPTY",    "ENOTSOCK",
-      "ENOTSUP",      "ENOTTY",     "ENXIO",        "EOVERFLOW",     "EPERM",        "EPIPE",
-      "EPROTO",       "ERANGE",     "EROFS",        "ESRCH",         "ETIMEDOUT",    "EXDEV"};
-  static_assert(std::ranges::is_sorted(kErrors));
   for (const std::string_view kind : {"Exception", "Error"}) {
     if (token.ends_with(kind) && token.size() > kind.size() && IsAsciiUpper(token.front()) &&
         IsAsciiLower(token[token.size() - kind.size() - 1]))
@@ -117,7 +99,7 @@ bool IsNameOfError(std::string_view token) {
   if (token.starts_with("SIG") && token.size() > 5)
     return std::ranges::all_of(token, [](char c) { return IsAsciiUpper(c) || IsAsciiDigit(c); }) &&
            token.find("IGN", 3) == std::string_view::npos;
-  return std::ranges::binary_search(kErrors, token);
+  return IsCodeWord(token, "error");
 }
 
 // Returns true for userName, not for iPhone, which is a word of the language.
@@ -129,14 +111,18 @@ bool HasInnerCapital(std::string_view token) {
          std::ranges::all_of(token, IsNameByteOfCode);
 }
 
+// Returns true for a name that a reader replaces: your-name.
+bool IsOwnName(std::string_view token) {
+  return (token.starts_with("your-") || token.starts_with("YOUR-") || token.starts_with("my-")) &&
+         token.back() != '-' &&
+         std::ranges::all_of(token, [](char c) { return IsNameByteOfCode(c) || c == '-'; });
+}
+
 // Returns true for a member of what programs have under such a name: this.state, self.name.
 bool IsMember(std::string_view token) {
-  constexpr std::array<std::string_view, 14> kOwners = {
-      "app", "console", "ctx",     "document", "event", "math", "os",
-      "req", "request", "process", "self",     "sys",   "this", "window"};
   const size_t dot = token.find('.');
-  return std::ranges::find(kOwners, token.substr(0, dot)) != kOwners.end() &&
-         dot + 1 < token.size() && IsAsciiLetter(token[dot + 1]) &&
+  return IsCodeWord(token.substr(0, dot), "owner") && dot + 1 < token.size() &&
+         IsAsciiLetter(token[dot + 1]) &&
          std::ranges::all_of(token, [](char c) { return IsNameByteOfCode(c) || c == '.'; });
 }
 
@@ -305,7 +291,7 @@ size_t CodeTokenEnd(std::string_view text, size_t at) {
   const bool is_code = IsNameOfError(token) || IsExpressionOfCode(token) ||
                        IsJoinedByColons(token) || IsMember(token) || IsHexNumber(token) ||
                        HasInnerCapital(token) || IsDatePattern(token) || IsTimeOffset(token) ||
-                       IsKey(token);
+                       IsKey(token) || IsOwnName(token);
   return is_code ? at + token.size() : 0;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "models/text/code_words.h"
+
 namespace millrace::models {
 namespace {
 
@@ -166,10 +168,12 @@ size_t PlaceholderReader::Doubled(size_t at) const {
   return end > at + 2 && At(end) == sign && At(end + 1) == sign ? end + 2 : 0;
 }
 
-// Reads what Python writes behind a percent sign, where that was lost: (name)s
+// Reads what Python writes behind a percent sign, where that was lost: (name)s; and (NAME).
 size_t PlaceholderReader::Converted(size_t at) const {
   constexpr std::string_view kConversions = "sdifr";
   const size_t end = AtWordStart(at) ? NameEnd(at + 1) : at;
+  if (end > at && At(end) == ')' && IsCodeWord(text_.substr(at + 1, end - at - 1), "field"))
+    return end + 1;
   return end > at + 2 && At(end) == ')' && At(end + 1) != 0 &&
                  kConversions.find(At(end + 1)) != std::string_view::npos &&
                  !IsNameByte(At(end + 2))
@@ -184,9 +188,11 @@ size_t PlaceholderReader::Signed(size_t at) const {
   if (!AtWordStart(at) || (at > 0 && text_[at - 1] == sign)) return 0;
   const size_t begin =
       sign == '*' ? text_.find_first_not_of(sign, at) : at + (At(at + 1) == sign ? 2 : 1);
-  if (sign == '*' && (begin == std::string_view::npos || begin - at != kEmphasis)) return 0;
+  if (begin == std::string_view::npos) return 0;
   const size_t end =
       RunEnd(begin, [sign](char c) { return IsNameByte(c) && (sign == '*' || !IsAsciiLower(c)); });
+  const bool is_field = IsCodeWord(text_.substr(begin, end - begin), "field");
+  if (sign == '*' && begin - at != kEmphasis && !(is_field && begin - at < kEmphasis)) return 0;
   const std::string_view mark = text_.substr(at, begin - at);
   if ((sign == '-' || sign == '=') && mark.size() == 1) return 0;
   const size_t behind = end + mark.size();
@@ -245,7 +251,7 @@ size_t PlaceholderReader::Brackets(size_t at) const {
   const size_t close = text_.substr(0, at + kLongest).find_first_of("]\n[", at + 1);
   if (At(close) != ']' || At(close + 1) == '(' || At(close + 1) == '[') return 0;
   std::string_view inner = text_.substr(at + 1, close - at - 1);
-  if (HasSigns(inner) || IsNote(inner)) return close + 1;
+  if (HasSigns(inner) || IsNote(inner) || IsCodeWord(inner, "field")) return close + 1;
   // An address of IPv6, and its port: [::1]:80
   if (std::ranges::count(inner, ':') > 1 &&
       inner.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos)

@@ -70,6 +70,10 @@ class Reader final : PatternText {
       case '-':
         return AtTokenStart(at) ? Option(at) : 0;
       case '/':
+        if (const size_t end = std::max(Enclosed(at, "/*", "*/"), NameBetween(at, "//", "//"));
+            end > 0 && AtTokenStart(at))
+          return end;
+        [[fallthrough]];
       case '~':
       case '.':
         return AtWordStart(at)

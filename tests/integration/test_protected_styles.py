@@ -17,7 +17,7 @@ A{1}B %d:%d {a}/{b} {x}-{y} x{0}y {0}% #{0} ({name}) "{name}" '{name}'
 &nbsp; &copy; &mdash; &#8211; &amp; &lt; &quot; ``code`` `a <b>` :ref:`the <guide>`
 :doc:`intro` photo.JPG README.MD src/main.cc C:\Users\x.doc ~/a/b.txt /etc/hosts report.pdf Data.Json setup.PY
 https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 192.168.0.1 a_b_c
-{count,number} {n,plural,one{#x}other{#y}}
+{count,number}
 $(pwd) $((1+2)) $HOME/bin/run $this->name $env:PATH $x^2$ $t(common:button.save) %PATH% [%name%] %%FNAME%% ##FNAME## @@FNAME@@ *|FNAME|*
 C:/Users/me/x.txt user@host:/path git@github.com:org/repo.git @org/team @Model.Name @if(x) {x}º {x}ª [/b] %{count} %<price>.2f {0!r:>10}
 Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase ENOENT SIGTERM image/png text/html application/json print("hello")
@@ -30,6 +30,7 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 US$%s %sKB %dpx %%ação%% @@preço@@ {n}–{m} {n}×{m} {0}°C %d°C @:{'key'} §name !!str s3://bucket/key 3.2e-4 1e-9 12°30' 5'10" ---name--- +name+ &name& ‹name› [[[name]]] { user.name }
 (name)s (user_id)d name[] items[][id] \(user.name) ***NAME*** [%name] [$name] %-10s %+d %#x %08.3f %hhd %zu %*d %.*f %2$05d %1$@ {0:N2} {0,-10:F2} {name:O}
 {{#name}} {{^name}} {{!name}} {{&name}} $tc('car',2) @:common.name @:(common.name) ${name:-none} %12% {name|upper} {=name=} <:name:123> <@!123> {n,date,short}
+[NAME] (NAME) *NAME* **NAME** *.name name/* //name// your-name YOUR-NAME \name _name my-app @[NAME] #[NAME] "[NAME]"
 @android:string/ok @+id/name ?attr/color $!name $!{name} [name:first] /users/{id}/posts {n}…{m}
 """
 
@@ -41,7 +42,7 @@ SPACED_STYLES = ["{{ user name }}", "{ user name }", "%( name )s", "(( name ))",
 
 # Fragments of programs.
 FRAGMENTS = [
-    "git push origin main", "git rebase -i HEAD~3", "docker run -it ubuntu bash", "rm -rf build", "yarn add react", "char **argv", "const char *name",
+    "/* name */", "git push origin main", "git rebase -i HEAD~3", "docker run -it ubuntu bash", "rm -rf build", "yarn add react", "char **argv", "const char *name",
     "unsigned long long", "void (*fn)(int)", "int argc, char **argv", "for (int i = 0; i < n; i++)", "if (x == null)", "while (true)", "x => x + 1",
     "(a, b) => a + b", "lambda x: x + 1", "import numpy as np", "from os import path", "let x = 5;", 'const y = "a";', "return 0;", "this.state", "self.name",
     "dict[str, int]", "Vec<u8>", "y ?? 0", "a ? b : c", ".btn-primary", "@media (max-width: 600px)", "<T extends Foo>", 'printf("%d\\n", x)', ">=3.8,<4",

@@ -3,31 +3,10 @@
 #include <algorithm>
 
 #include "models/text/ascii.h"
+#include "models/translation/markup/word_lists.h"
 
 namespace millrace::translation {
 namespace {
-
-// Commands by their names, with a space on each side of each.
-constexpr std::string_view kWithWords =
-    " author caption centerline chapter date emph enquote framebox large Large mbox paragraph part "
-    "section subparagraph subsection subsubsection subtitle text textbf textit textmd textnormal "
-    "textrm textsc textsf textsl textup thanks title todo underline uline sout ";
-constexpr std::string_view kWithoutWords =
-    " autoref begin bibitem bibliography bibliographystyle cite citeauthor citep citet citeyear "
-    "cref Cref documentclass end eqref gls hspace include includegraphics index input label "
-    "nameref nocite pageref ref setlength texttt url usepackage vspace ";
-constexpr std::string_view kAlone =
-    " LaTeX TeX XeTeX bfseries bigskip cdots centering clearpage copyright dots hfill hline "
-    "itshape item itemize ldots linebreak maketitle medskip newline newpage noindent pagebreak par "
-    "qquad quad smallskip tableofcontents textbackslash textellipsis textendash textemdash today "
-    "vfill ";
-
-bool IsNamedIn(std::string_view names, std::string_view name) {
-  for (size_t at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1)) {
-    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
-  }
-  return false;
-}
 
 // Returns the place of the bracket that closes the one at `open`; `open` if there is none near.
 size_t ClosingOf(std::string_view text, size_t open) {
@@ -72,14 +51,14 @@ LatexCommand ReadLatexCommand(std::string_view text, size_t at) {
   take_options();
   const bool has_braces = models::ByteAt(text, end) == '{';
   const size_t close = has_braces ? ClosingOf(text, end) : end;
-  if (close > end && IsNamedIn(kWithWords, name)) return {end + 1, close};
+  if (close > end && IsListed("commands with words", name)) return {end + 1, close};
   if (close > end && name == "href") {  // the address, then the words
     const size_t words = close + 1;
     if (models::ByteAt(text, words) != '{') return {};
     const size_t words_close = ClosingOf(text, words);
     return words_close > words ? LatexCommand{words + 1, words_close} : LatexCommand{};
   }
-  if (close > end && IsNamedIn(kWithoutWords, name)) {
+  if (close > end && IsListed("commands without words", name)) {
     end = close + 1;
     take_options();
     return {end, 0};
@@ -87,7 +66,12 @@ LatexCommand ReadLatexCommand(std::string_view text, size_t at) {
   // Behind a letter or before another backslash it is part of a path.
   const bool is_part = (at > 0 && (models::IsAsciiAlnum(text[at - 1]) || text[at - 1] == ':')) ||
                        models::ByteAt(text, name_end) == '\\';
-  if (is_part || !IsNamedIn(kAlone, name)) return {};
+  // A name of another kind, in small letters: \name. An escape before a word is one of several.
+  constexpr size_t kShortestName = 4;
+  const bool is_name = at > 0 && text[at - 1] == ' ' && name.size() >= kShortestName &&
+                       text.find('\\') == text.rfind('\\') &&
+                       std::ranges::all_of(name, models::IsAsciiLower);
+  if (is_part || (!is_name && !IsListed("commands alone", name))) return {};
   return {close > end && close == end + 1 ? close + 1 : name_end, 0};
 }
 

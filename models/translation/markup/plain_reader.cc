@@ -4,6 +4,7 @@
 
 #include "models/core/strings.h"
 #include "models/text/ascii.h"
+#include "models/text/code_words.h"
 #include "models/text/pattern_text.h"
 #include "models/text/placeholder.h"
 #include "models/text/unicode.h"
@@ -264,7 +265,7 @@ class PlainReader {
   // Returns true if a text is longer than the entries of menus, or has the stop that they lack.
   static bool IsSentence(std::string_view text) {
     constexpr std::ptrdiff_t kMostSpaces = 4;
-    return std::ranges::count(text, ' ') > kMostSpaces ||
+    return std::ranges::count(text, ' ') > kMostSpaces || text.ends_with('!') ||
            (text.ends_with('.') && !text.ends_with(".."));
   }
 
@@ -306,9 +307,12 @@ class PlainReader {
     const auto is_word = [&](size_t place) {
       return models::IsWordCharacter(models::DecodeAt(text, place).value);
     };
-    // ***NAME*** within a sentence is a placeholder.
+    // ***NAME*** within a sentence is a placeholder, and so is *NAME*, unless it is a label.
     size_t name_end = end;
     while (models::IsNameByte(models::ByteAt(text, name_end))) ++name_end;
+    if (mark[0] == '*' && models::IsCodeWord(text.substr(end, name_end - end), "field") &&
+        models::ByteAt(text, name_end + mark.size()) != ':')
+      return at;
     if (mark == "***" && models::ByteAt(text, name_end) == '*' &&
         (at > 0 || text.size() > name_end + mark.size()))
       return at;
@@ -331,10 +335,9 @@ class PlainReader {
   // Returns true if the _ at `at` marks the key of a menu's entry, as in GTK: _Open, E_xit. Names
   // of programs have more of them, small letters or nothing around them: _id, file_name.
   static bool IsUnderscoreAccelerator(std::string_view text, size_t at) {
-    constexpr ptrdiff_t kMostSpaces = 4;
     constexpr size_t kMostBefore = 3;  // letters of its word before it
     if (text.find('_') != at || text.find('_', at + 1) != std::string_view::npos ||
-        std::ranges::count(text, ' ') > kMostSpaces)
+        IsSentence(text))
       return false;
     const size_t begin = text.substr(0, at).find_last_of(" ([\"") + 1;  // npos + 1 is 0
     const auto is_letter = [&](size_t place) {
