@@ -119,14 +119,17 @@ bool HasEnding(std::string_view word, const Endings& endings) {
 
 std::optional<std::string> CommandSentence(std::string_view word, std::string_view language) {
   const Command* const command = CommandOf(language);
-  if (command == nullptr || !CarrierSentence(word, language)) return std::nullopt;
-  const std::string small = LowerText(word);
-  const bool is_participle = HasEnding(small, command->endings_of_participles);
-  const bool any_infinitive = command->endings_of_infinitives.front().empty();
-  if (!is_participle && !any_infinitive && !HasEnding(small, command->endings_of_infinitives))
+  const size_t space = std::min(word.find(' '), word.size());
+  const bool is_phrase = space < word.size();
+  if (command == nullptr || (!is_phrase && !CarrierSentence(word, language))) return std::nullopt;
+  const std::string verb = LowerText(word.substr(0, space));
+  const bool is_participle = !is_phrase && HasEnding(verb, command->endings_of_participles);
+  const bool any_infinitive = !is_phrase && command->endings_of_infinitives.front().empty();
+  if (!is_participle && !any_infinitive && !HasEnding(verb, command->endings_of_infinitives))
     return std::nullopt;
   std::string sentence(is_participle ? command->participle : command->infinitive);
-  sentence += small;
+  sentence += verb;
+  sentence += word.substr(space);
   sentence += '.';
   return sentence;
 }
@@ -139,6 +142,11 @@ std::string CommandVerb(std::string_view word, std::string_view translation,
   const bool is_participle = translation.starts_with(command->participle);
   if (!is_participle && !translation.starts_with(command->infinitive)) return {};
   translation.remove_prefix((is_participle ? command->participle : command->infinitive).size());
+  if (word.find(' ') != std::string_view::npos && !is_participle) {
+    const models::CodePoint first = models::DecodeAt(translation, 0);
+    return models::EncodeUtf8(models::ToUpper(first.value)) +
+           std::string(translation.substr(first.bytes));
+  }
   // English participles may have any ending.
   const bool is_verb = command->endings_of_infinitives.front().empty() ||
                        (is_participle ? HasEnding(translation, command->endings_of_participles)

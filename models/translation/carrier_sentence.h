@@ -42,11 +42,12 @@ std::optional<std::string> SmallWord(std::string_view word, std::string_view lan
 
 // Returns a sentence in which a word in small letters can only be a verb, or the participle of one
 // by its ending: "Click here to mute." Interfaces name actions so, and models know the verb there
-// that they copy where it stands alone. Nullopt if none is known, as for CarrierSentence. Knows
-// English and Portuguese.
+// that they copy where it stands alone. So for a few words that begin with an infinitive, where
+// that has an ending: "Clique aqui para pagar com Pix." Nullopt if none is known, as for
+// CarrierSentence. Knows English and Portuguese.
 std::optional<std::string> CommandSentence(std::string_view word, std::string_view language);
-// Returns the verb of a translation of such a sentence, in small letters; empty if it is none, or
-// the word itself.
+// Returns the verb of a translation of such a sentence, in small letters, or the words with a
+// capital; empty if it is no verb, or the word itself.
 std::string CommandVerb(std::string_view word, std::string_view translation,
                         std::string_view target_language);
 

@@ -18,6 +18,7 @@
 #include "models/translation/markup/readings.h"
 #include "models/translation/markup/restore.h"
 #include "models/translation/markup/stand_ins.h"
+#include "models/translation/markup/word_lists.h"
 #include "models/translation/source_shape.h"
 #include "models/translation/subject_repair.h"
 #include "models/translation/translation_guard.h"
@@ -47,6 +48,15 @@ bool AddsVerb(std::string_view source, std::string_view target,
   return source.ends_with('.') && models::CountWords(source) <= kMostWords &&
          HasSubjectVerb(target, settings.target_language) &&
          !HasSubjectVerb(source, settings.source_language);
+}
+
+// Returns true if the infinitive that begins a few words became a noun: "Installing".
+bool BecomesGerund(std::string_view source, std::string_view target,
+                   const TranslationSettings& settings) {
+  constexpr size_t kMostWords = 6;
+  return PrimarySubtag(settings.target_language) == "en" &&
+         target.substr(0, target.find(' ')).ends_with("ing") &&
+         models::CountWords(source) <= kMostWords;
 }
 
 // Returns true for several words of which the first alone may begin with a capital, as those of a
@@ -133,6 +143,10 @@ bool UnitReview::Review(const Participant& participant, size_t index) const {
     if (IsShort(source) && !verdict.suspicious &&
         LooksMisread(source, target, settings.target_language) &&
         Carry(participant, Reading::kSmallText, WithSmallFirst(marked.text),
+              /*lost_content=*/false, unit))
+      return true;
+    if (BecomesGerund(source, target, settings) &&
+        Carry(participant, Reading::kCommand, CommandSentence(word, settings.source_language),
               /*lost_content=*/false, unit))
       return true;
     if (AddsVerb(source, target, settings) &&

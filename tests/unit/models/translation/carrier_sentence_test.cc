@@ -29,6 +29,11 @@ TEST(CarrierSentenceTest, AVerbIsReadInACommand) {
   EXPECT_EQ(CommandVerb("Muted", "O arquivo foi silenciado.", "pt"), "silenciado");
   EXPECT_EQ(CommandVerb("Retomar", "Click here to resume.", "en"), "resume");
   EXPECT_EQ(CommandVerb("Lido", "The file was read.", "en"), "read");
+  // A few words that begin with an infinitive.
+  EXPECT_EQ(CommandSentence("Pagar com Pix", "pt"), "Clique aqui para pagar com Pix.");
+  EXPECT_EQ(CommandSentence("Pay by card", "en"), std::nullopt);
+  EXPECT_EQ(CommandVerb("Pagar com Pix", "Click here to pay with Pix.", "en"), "Pay with Pix");
+  EXPECT_EQ(CommandVerb("Pagar com Pix", "The file was paid.", "en"), "");
   // A noun, several words, or the word itself.
   EXPECT_EQ(CommandVerb("Slack", "Clique aqui para folga.", "pt"), "");
   EXPECT_EQ(CommandVerb("Hover", "Clique aqui para passar o mouse.", "pt"), "");
