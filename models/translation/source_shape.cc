@@ -260,6 +260,13 @@ void ShapeShort(std::string_view source, std::string& text) {
   }
 }
 
+// Removes what opens brackets that the source closes alone: "b) green (c) blue".
+void CutAddedOpening(std::string_view source, std::string& text) {
+  if (source.find('(') != std::string_view::npos || source.find(')') == std::string_view::npos)
+    return;
+  std::erase(text, '(');
+}
+
 // Removes brackets at the end that the source lacks: "Acme Inc. (in English)."
 void CutAddedBrackets(std::string_view source, std::string& text) {
   if (HasBracket(source)) return;
@@ -411,6 +418,7 @@ std::string BegunLike(const SourceShape& source, std::string beginning) {
 
 std::string ShapedLike(const SourceShape& source, std::string translation) {
   translation = BegunLike(source, std::move(translation));
+  CutAddedOpening(source.text, translation);
   if (IsShort(source.text)) {
     if (!source.has_marks) CutSpacesAtSigns(source.text, translation);
     ShapeShort(source.text, translation);

@@ -48,6 +48,12 @@ TEST(SourceShapeTest, AnArticleThatTheSourceLacksGoesFromAnEnglishLabel) {
   EXPECT_EQ(Shaped("Acabou a festa.", "The party is over."), "The party is over.");
 }
 
+TEST(SourceShapeTest, ABracketThatTheSourceOnlyClosesOpensNone) {
+  EXPECT_EQ(Shaped("a) vermelho b) verde c) azul", "a) red b) green (c) blue"),
+            "a) red b) green c) blue");
+  EXPECT_EQ(Shaped("(a) vermelho", "(a) red"), "(a) red");
+}
+
 TEST(SourceShapeTest, BracketsThatTheSourceLacksGoFromTheEndOfAnyText) {
   EXPECT_EQ(Shaped("© 2024 Acme Trading Inc.", "© 2024 Acme Trading Inc. (em inglês).", "pt"),
             "© 2024 Acme Trading Inc.");
