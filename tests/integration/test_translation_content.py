@@ -240,6 +240,20 @@ def test_what_only_one_reading_of_a_short_text_has_is_left_out(daemon, model, te
     assert dict(zip(texts, [got for got, _ in translate(daemon, texts, model)], strict=True)) == texts
 
 
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"The 21st century began on January 1, 2001.": r"^O século XXI ", "In the 19th century, few people could read.": r"século XIX\b",
+             "The 16th and 17th centuries": r"XVI e XVII", "The server will be down tonight.": r"indispon", "Your order no. 4521": r"número",
+             "Kind regards,": r"^Atenciosamente,$", "3rd": r"^3º$", "Best before 12/2025": r"12/2025"}),
+    (PT_EN, {"Aberto das 10h às 18h.": r"10:00 to 18:00", "Ligue das 9h às 17h30.": r"9:00 to 17:30", "Há 5 min ele chegou.": r"^5 minutes ago",
+             "De 2ª a 6ª": r"Monday to Friday", "Rua das Flores, nº 123, apto. 45": r"apartment 45", "Obs.: a porta fecha às 20h.": r"^Note:",
+             "a) vermelho b) verde c) azul": r"^a\) red b\) green c\) blue$", "Atenciosamente,": r"^Sincerely,$",
+             "Pagar com Pix": r"^Pay with Pix$", "Lavar a louça": r"^Wash the dishes$", "Comprar leite": r"^Buy milk$", "Instalar": r"^Install$"}),
+], ids=["en-pt", "pt-en"])
+def test_phrases_are_read_as_people_do(daemon, model, texts):
+    wrong = [(text, got) for (text, expected), (got, _) in zip(texts.items(), translate(daemon, texts, model), strict=True) if not re.search(expected, got)]
+    assert wrong == []
+
+
 def test_an_ellipsis_of_one_character_is_set_aside_as_three_stops_are(daemon):
     words = ["Open", "Save", "Edit", "Print", "Import", "Find", "New", "Loading more"]
     dots = [got for got, _ in translate(daemon, [f"{word}..." for word in words], EN_PT)]

@@ -229,7 +229,7 @@ void PutReadings(MarkedText& marked, std::string_view language, std::string_view
 }
 
 std::string_view WithoutEndMarks(std::string_view text) {
-  constexpr std::string_view kMarks = ".!?:";
+  constexpr std::string_view kMarks = ".!?:,";
   return text.substr(0, text.find_last_not_of(kMarks) + 1);
 }
 
