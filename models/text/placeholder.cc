@@ -191,7 +191,8 @@ size_t PlaceholderReader::Signed(size_t at) const {
   if (begin == std::string_view::npos) return 0;
   const size_t end =
       RunEnd(begin, [sign](char c) { return IsNameByte(c) && (sign == '*' || !IsAsciiLower(c)); });
-  const bool is_field = IsCodeWord(text_.substr(begin, end - begin), "field");
+  const bool is_field =
+      IsCodeWord(text_.substr(begin, end - begin), "field") && At(end + begin - at) != ':';
   if (sign == '*' && begin - at != kEmphasis && !(is_field && begin - at < kEmphasis)) return 0;
   const std::string_view mark = text_.substr(at, begin - at);
   if ((sign == '-' || sign == '=') && mark.size() == 1) return 0;
