@@ -17,7 +17,7 @@ A{1}B %d:%d {a}/{b} {x}-{y} x{0}y {0}% #{0} ({name}) "{name}" '{name}'
 &nbsp; &copy; &mdash; &#8211; &amp; &lt; &quot; ``code`` `a <b>` :ref:`the <guide>`
 :doc:`intro` photo.JPG README.MD src/main.cc C:\Users\x.doc ~/a/b.txt /etc/hosts report.pdf Data.Json setup.PY
 https://a.b/c?d=e#f www.x.com me@x.org @maria_s #topic get_name open() v1.2.3 192.168.0.1 a_b_c
-{count,number}
+{count,number} {n,plural,one{#x}other{#y}}
 $(pwd) $((1+2)) $HOME/bin/run $this->name $env:PATH $x^2$ $t(common:button.save) %PATH% [%name%] %%FNAME%% ##FNAME## @@FNAME@@ *|FNAME|*
 C:/Users/me/x.txt user@host:/path git@github.com:org/repo.git @org/team @Model.Name @if(x) {x}º {x}ª [/b] %{count} %<price>.2f {0!r:>10}
 Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F camelCase ENOENT SIGTERM image/png text/html application/json print("hello")
