@@ -18,7 +18,7 @@
 namespace millrace::seq2seq {
 namespace {
 
-constexpr int64_t kNarrowest = 32;
+constexpr int64_t kNarrowestPath = 32, kNarrowestSource = 16;  // 16 unless shapes are few
 // The most tokens of a batch of sources, padding included: this many keep a GPU busy.
 constexpr size_t kMaxEncodedTokens = 4096;
 
@@ -109,8 +109,8 @@ struct CachedTransformer::Shape {
       longest_path = std::max(longest_path, row.position + static_cast<size_t>(tokens));
       longest_source = std::max(longest_source, row.source.size());
     }
-    path = of.WidthBucket(longest_path);
-    source = of.WidthBucket(longest_source);
+    path = of.WidthBucket(longest_path, kNarrowestPath);
+    source = of.WidthBucket(longest_source, kNarrowestPath);
     if (of.few_shapes_) path = source = std::max(path, source);
   }
 
@@ -141,9 +141,9 @@ CachedTransformer::CachedTransformer(TransformerWeights weights, size_t slots, s
 
 // Buckets are powers of two, with one step between them unless few_shapes. Attention kernels need
 // multiples of 8.
-int64_t CachedTransformer::WidthBucket(size_t tokens) const {
+int64_t CachedTransformer::WidthBucket(size_t tokens, int64_t narrowest) const {
   const auto power = static_cast<int64_t>(std::bit_ceil(tokens));
-  if (power <= kNarrowest) return kNarrowest;
+  if (const int64_t least = few_shapes_ ? kNarrowestPath : narrowest; power <= least) return least;
   return !few_shapes_ && static_cast<int64_t>(tokens) <= power / 4 * 3 ? power / 4 * 3 : power;
 }
 
@@ -160,19 +160,18 @@ void CachedTransformer::Encode(std::span<const Source> sources,
   std::ranges::stable_sort(
       sorted, [](const Source& a, const Source& b) { return a.tokens.size() > b.tokens.size(); });
   for (size_t first = 0; first < sorted.size();) {
-    const auto width = static_cast<size_t>(WidthBucket(sorted[first].tokens.size()));
-    const size_t together =
-        std::clamp(std::bit_floor(kMaxEncodedTokens / width), size_t{1}, kMaxRows);
+    const int64_t width = WidthBucket(sorted[first].tokens.size(), kNarrowestSource);
+    const size_t together = std::clamp(
+        std::bit_floor(kMaxEncodedTokens / static_cast<size_t>(width)), size_t{1}, kMaxRows);
     const size_t count = std::min(together, sorted.size() - first);
-    EncodeTogether(std::span(sorted).subspan(first, count), context);
+    EncodeTogether(std::span(sorted).subspan(first, count), width, context);
     first += count;
   }
 }
 
-void CachedTransformer::EncodeTogether(std::span<const Source> sources,
+void CachedTransformer::EncodeTogether(std::span<const Source> sources, int64_t width,
                                        runtime::WorkerContext& context) const {
   const int64_t rows = RowsBucket(sources.size());
-  const int64_t width = WidthBucket(sources.front().tokens.size());
   Packer packer(rows * (1 + 2 * width));
   for (int64_t row = 0; row < rows; ++row) {
     const auto index = static_cast<size_t>(row);

@@ -78,9 +78,10 @@ class CachedTransformer {
   std::vector<at::Tensor> RunFused(const at::Tensor& packed, const Shape& shape,
                                    Wanted wanted) const;
   // Return the padded size.
-  int64_t WidthBucket(size_t tokens) const;
+  int64_t WidthBucket(size_t tokens, int64_t narrowest) const;
   int64_t RowsBucket(size_t rows) const;
-  void EncodeTogether(std::span<const Source> sources, runtime::WorkerContext& context) const;
+  void EncodeTogether(std::span<const Source> sources, int64_t width,
+                      runtime::WorkerContext& context) const;
 
   const std::string model_;
   const bool few_shapes_;
