@@ -17,7 +17,6 @@
 #include "server/client/client.h"
 #include "server/client/connection.h"
 #include "server/client/interruption.h"
-#include "server/client/player.h"
 #include "server/client/progress.h"
 #include "server/client/speech_times.h"
 #include "server/config/command_line.h"

@@ -8,15 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "millrace/v1/translation.grpc.pb.h"
 #include "models/core/errors.h"
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/client/client.h"
 #include "server/client/connection.h"
-#include "server/client/glossary_file.h"
 #include "server/client/json_text.h"
 #include "server/client/progress.h"
 #include "server/client/text_parts.h"
@@ -25,6 +27,32 @@
 
 namespace millrace {
 namespace {
+
+// Reads a file of --glossary: on each line a source, a tab and its translation. Blank lines are
+// skipped. InvalidArgument names the file and the line.
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReadGlossaryFile(
+    const std::filesystem::path& file) {
+  const absl::StatusOr<std::string> text = Utf8Text("", file);
+  if (!text.ok()) {
+    return absl::Status(text.status().code(), StrCat("--glossary: ", text.status().message()));
+  }
+  std::vector<std::pair<std::string, std::string>> entries;
+  size_t number = 0;
+  absl::string_view rest = *text;
+  absl::ConsumePrefix(&rest, "\xEF\xBB\xBF");  // a byte order mark
+  for (absl::string_view line : absl::StrSplit(rest, '\n')) {
+    ++number;
+    absl::ConsumeSuffix(&line, "\r");
+    if (line.empty()) continue;
+    const std::vector<std::string> parts = absl::StrSplit(line, '\t');
+    if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) {
+      return InvalidArgument("--glossary: line ", number, " of ", file.string(),
+                             " is not a source, a tab and its translation");
+    }
+    entries.emplace_back(parts[0], parts[1]);
+  }
+  return entries;
+}
 
 using Stub = v1::TranslationService::Stub;
 
