@@ -4,18 +4,48 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/exp.h>
+#include <ATen/ops/layer_norm.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "models/core/strings.h"
-#include "models/vits/vits_rows.h"
+#include "models/speech/cpu_conv.h"
 #include "models/vits/vits_weights.h"
 
 // The weights of VITS's encoder and of its duration predictor. Conv is the convolution over rows
 // that computes them. Errors are kept in weights.status().
 namespace millrace::vits {
+
+// A layer norm over the channels of each row, [phonemes, channels].
+class VitsNorm {
+ public:
+  VitsNorm() = default;
+  VitsNorm(VitsWeights& weights, const std::string& name, int64_t channels)
+      : gamma_(weights.Take(StrCat(name, ".gamma"), {channels})),
+        beta_(weights.Take(StrCat(name, ".beta"), {channels})) {}
+
+  at::Tensor Run(const at::Tensor& x) const {
+    constexpr double kEpsilon = 1e-5;
+    return at::layer_norm(x, gamma_.sizes(), gamma_, beta_, kEpsilon);
+  }
+
+ private:
+  at::Tensor gamma_;
+  at::Tensor beta_;
+};
+
+// Makes a convolution that keeps the number of rows of these weights; bias may be undefined.
+template <typename Conv>
+Conv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
+  return Conv(weight, bias);
+}
+// The products are exact in float32, because they decide the length of phonemes.
+template <>
+inline speech::CpuConv MakeRowConv(const at::Tensor& weight, const at::Tensor& bias) {
+  return speech::CpuConv(weight, bias, {.exact = true});
+}
 
 template <typename Conv>
 Conv TakeRowConv(VitsWeights& weights, const std::string& name, const std::vector<int64_t>& shape) {

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "models/core/errors.h"
 #include "models/core/espeak_options.h"
 #include "models/core/shown.h"
@@ -20,13 +21,76 @@
 #include "models/speech/noise.h"
 #include "models/speech/speak_together.h"
 #include "models/speech/speech_plan.h"
+#include "models/speech/speech_reader.h"
 #include "models/speech/speech_state.h"
 #include "models/speech/voice_level.h"
+#include "models/text/english/respelled_text.h"
+#include "models/text/english/text_normalizer.h"
+#include "models/text/phonemizer.h"
+#include "models/text/unicode.h"
 #include "models/vits/letter_reader.h"
-#include "models/vits/vits_reader.h"
+#include "models/vits/voice_config.h"
 
 namespace millrace::vits {
 namespace {
+
+// Reads for a Piper voice: phonemes by espeak-ng with a pad after each. English numbers, dates,
+// abbreviations and symbols become words before, because espeak-ng reads them badly. Borrows the
+// voice.
+class VitsReader final : public speech::SpeechReader {
+ public:
+  VitsReader(const VoiceConfig& voice, std::unique_ptr<const models::Phonemizer> phonemizer);
+
+  absl::StatusOr<models::PhonemeText> ToPhonemes(std::string_view sentence,
+                                                 std::string_view language,
+                                                 bool with_words) const override;
+  std::string FromIpa(std::string_view ipa) const override;
+  speech::PhonemeIds ToIds(std::string_view phonemes) const override {
+    return voice_.ToIds(phonemes);
+  }
+  std::string Symbols() const override { return voice_.Symbols(); }
+  size_t max_symbols() const override { return VoiceConfig::kMaxSymbols; }
+
+ private:
+  const VoiceConfig& voice_;
+  const std::unique_ptr<const models::Phonemizer> phonemizer_;
+  // Nullopt: the voice speaks another language.
+  const std::optional<models::TextNormalizer> english_;
+};
+
+// Decides by espeak-ng's name of the voice, such as "en-us"; only two of its English voices are
+// American.
+std::optional<models::TextNormalizer> EnglishOf(std::string_view espeak_voice) {
+  if (espeak_voice != "en" && !espeak_voice.starts_with("en-")) return std::nullopt;
+  return models::TextNormalizer(espeak_voice.starts_with("en-us") ? models::EnglishDialect::kUs
+                                                                  : models::EnglishDialect::kGb);
+}
+
+VitsReader::VitsReader(const VoiceConfig& voice,
+                       std::unique_ptr<const models::Phonemizer> phonemizer)
+    : voice_(voice), phonemizer_(std::move(phonemizer)), english_(EnglishOf(voice.espeak_voice)) {}
+
+absl::StatusOr<models::PhonemeText> VitsReader::ToPhonemes(std::string_view sentence,
+                                                           std::string_view /*language*/,
+                                                           bool with_words) const {
+  models::RespelledText english;
+  if (english_) english = models::RespellForEspeak(*english_, sentence);
+  // espeak-ng may know a text of which the normaliser leaves nothing.
+  const bool respelled = !english.words.empty();
+  if (with_words) {
+    return respelled
+               ? phonemizer_->PhonemizeParts(english.text, english.words, /*has_phonemes=*/true)
+               : phonemizer_->PhonemizeWords(sentence);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(auto phonemes,
+                            phonemizer_->Phonemize(respelled ? english.text : sentence, respelled));
+  return models::PhonemeText{std::move(phonemes), {}};
+}
+
+std::string VitsReader::FromIpa(std::string_view ipa) const {
+  // The letter g that espeak-ng writes is IPA's own; authors often type the other one.
+  return absl::StrReplaceAll(models::Decompose(std::string(ipa)), {{"g", "ɡ"}, {"\u0361", ""}});
+}
 
 constexpr float kMaxNoise = 2.0F;
 constexpr uint64_t kDurationStream = 0;  // streams of a sentence's noise
