@@ -66,7 +66,7 @@ std::optional<WordSound> FindException(std::string_view word) {
 std::optional<WordSound> FindHeteronym(std::span<const SpokenWord> words, size_t at) {
   std::string word = AsciiLower(words[at].text);
   // "Élysées".
-  if (word.find("\xC3") != word.npos) {
+  if (word.find('\xC3') != word.npos) {
     word.clear();
     for (const char32_t c : DecodeUtf8(words[at].text)) word += EncodeUtf8(ToLower(c));
   }
