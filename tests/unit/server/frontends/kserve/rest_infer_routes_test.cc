@@ -74,6 +74,7 @@ class RestInferRoutesTest : public ::testing::Test {
            backend_->Count("", Method::kHttpInfer, code);
   }
 
+  testing::FakeClock clock_;  // outlives the workers, which look at it behind the last answer
   std::unique_ptr<TestBackend> backend_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<testing::HttpClient> client_;
@@ -169,12 +170,11 @@ TEST_F(RestInferRoutesTest, WhatJsonCannotSayIsCountedAsAnError) {
 // The clock stands still until the first step, which finds the request due in the client's 1000
 // microseconds and lets one more than these pass.
 TEST_F(RestInferRoutesTest, TheClientsTimeoutIsADeadline) {
-  testing::FakeClock clock;
   Duration left{};
-  Serve({}, {.clock = clock}, {.complete = [&](models::Request& request) {
+  Serve({}, {.clock = clock_}, {.complete = [&](models::Request& request) {
           if (left != Duration{}) return;
-          left = request.expires() - clock.Now();
-          clock.Advance(std::chrono::microseconds(1001));
+          left = request.expires() - clock_.Now();
+          clock_.Advance(std::chrono::microseconds(1001));
         }});
   EXPECT_EQ(Post(std::string("{\"parameters\":{\"timeout\":1000},") + (kGood + 1)).status, 504);
   EXPECT_EQ(left, std::chrono::microseconds(1000));
