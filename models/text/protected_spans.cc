@@ -70,7 +70,7 @@ class Reader final : PatternText {
       case '-':
         return AtTokenStart(at) ? Option(at) : 0;
       case '/':
-        if (const size_t end = std::max(Enclosed(at, "/*", "*/"), NameBetween(at, "//", "//"));
+        if (const size_t end = std::max(Enclosed(at, "/*", "*/"), NameWithin(at, "//"));
             end > 0 && AtTokenStart(at))
           return end;
         [[fallthrough]];
@@ -84,6 +84,12 @@ class Reader final : PatternText {
           return std::max(Emoji(at), KeyCombinationEnd(*this, at));
         return IsNameByte(c) && AtWordStart(at) ? Word(at) : 0;
     }
+  }
+
+  // Reads a name with the same signs on both sides. Between spaces, they separate the items of a
+  // list.
+  size_t NameWithin(size_t at, std::string_view signs) const {
+    return At(at + signs.size()) == ' ' ? 0 : NameBetween(at, signs, signs);
   }
 
   // Reads a face that is drawn with signs of several scripts, or with letters.
@@ -184,8 +190,7 @@ class Reader final : PatternText {
   // Reads :name:, :name, ::name::.
   size_t Colon(size_t at) const {
     if (const size_t face = Emoticon(at); face > 0) return face;
-    // Between spaces, they separate the items of a list.
-    if (const size_t name = NameBetween(at, "::", "::"); name > 0 && At(at + 2) != ' ') return name;
+    if (const size_t name = NameWithin(at, "::"); name > 0) return name;
     // The number of an emoji: :100:
     if (const size_t digits = DigitsEnd(text_, at + 1);
         AtTokenStart(at) && digits > at + 1 && At(digits) == ':' && !IsAsciiDigit(At(digits + 1)))

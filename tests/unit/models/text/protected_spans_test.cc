@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         "Name: «&name», so & or &lt; and R&b",
         "Open «*NAME*», «**NAME**», «(NAME)» or «[EMAIL]», **NAME**: so and (NEVER) nor *BIG*",
-        "Match «*.log» and «notes/*», 5* or and/or*; see «/* the note */», «//name//» and // so",
+        "Match «*.log» and «notes/*», 5* or and/or*; see «/* the note */», «//name//» and // so //",
         "Clone «your-repo» or «YOUR-NAME», «my-app»; yours-to-keep, my own",
         "Open «(name)s» and «(user_id)d», (name) so, file«(s)»; «\\(user.name)»; «***NAME***» is "
         "it.",
