@@ -142,7 +142,8 @@ std::string CommandVerb(std::string_view word, std::string_view translation,
   const bool is_participle = translation.starts_with(command->participle);
   if (!is_participle && !translation.starts_with(command->infinitive)) return {};
   translation.remove_prefix((is_participle ? command->participle : command->infinitive).size());
-  if (word.find(' ') != std::string_view::npos && !is_participle) {
+  if (word.find(' ') != std::string_view::npos) {
+    if (is_participle) return {};
     const models::CodePoint first = models::DecodeAt(translation, 0);
     return models::EncodeUtf8(models::ToUpper(first.value)) +
            std::string(translation.substr(first.bytes));

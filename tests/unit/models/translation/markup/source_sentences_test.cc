@@ -69,7 +69,7 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("Vou ter a segurança", "en"), "Vou ter a segurança");
   EXPECT_EQ(reads("E aí, pessoal, tudo certo?", "en"), "Oi, pessoal, tudo certo?");
   EXPECT_EQ(reads("E aí, ele caiu.", "en"), "E aí, ele caiu.");
-  EXPECT_EQ(reads("Das 7h às 22h, dura 15h.", "en"), "Das 7h às 22:00, dura 15h.");
+  EXPECT_EQ(reads("Das 7h às 22h, dura 15h.", "en"), "Das 7:00 às 22:00, dura 15h.");
   EXPECT_EQ(reads("Tente em 30 s.", "en"), "Tente em 30 segundos.");
   EXPECT_EQ(reads("Há 2 hotéis, 5 h, 30 sóis", "en"), "Há 2 hotéis, 5 h, 30 sóis");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
