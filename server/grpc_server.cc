@@ -96,8 +96,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   builder.AddChannelArgument(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
                              1 << GRPC_COMPRESS_NONE);
   builder.SetMaxSendMessageSize(-1);  // long speech is one reply
-  // The work of a call keeps its deadline, and a client cancels what it waits for no longer. A timer
-  // of gRPC for each call would end it on a thread whose time no connection's turn has.
+  // The work of a call keeps its deadline, and a client cancels what it waits for no longer. A
+  // timer of gRPC for each call would end it on a thread whose time no connection's turn has.
   builder.AddChannelArgument(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 0);
   // Newer versions refuse calls by themselves while many wait to begin, by default a thousand; ours
   // are refused with a retry hint and counted.
