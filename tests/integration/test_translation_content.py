@@ -165,6 +165,18 @@ def test_a_list_in_one_line_keeps_its_items(daemon, model, language):
         assert got == separator.join(alone[items][item] for item in items), (text, got)
 
 
+@pytest.mark.parametrize("model, texts", [
+    (EN_PT, {"You have {n, plural, one {# file} other {# files}}.":
+             "{n, plural, one {Você tem # arquivo.} other {Você tem # arquivos.}}",
+             "{count, plural, one {# item} other {# items}} selected":
+             "{count, plural, one {# item selecionado} other {# itens selecionados}}"}),
+    (PT_EN, {"Há {n, plural, one {# mensagem} other {# mensagens}} na caixa.":
+             "{n, plural, one {There is # message in the box.} other {There are # messages in the box.}}"}),
+], ids=["en-pt", "pt-en"])
+def test_branches_of_a_message_take_the_sentence_in(daemon, model, texts):
+    assert dict(zip(texts, [got for got, _ in translate(daemon, list(texts), model)], strict=True)) == texts
+
+
 @DIRECTIONS
 def test_words_side_by_side_are_all_translated(daemon, model, language):
     texts = {"en": ["red green blue yellow black white", "yellow dog large green small bread spoon blue"],

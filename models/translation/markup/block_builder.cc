@@ -96,10 +96,11 @@ void BlockBuilder::Close(std::string_view name, std::string_view markup) {
   Add(MarkEvent::Kind::kClose, markup);
 }
 
-void BlockBuilder::Keep(std::string_view bytes) {
+void BlockBuilder::Keep(std::string_view bytes, std::string_view reads) {
   const size_t begin = block_.marked.text.size();
   block_.marked.text += bytes;
   block_.marked.kept.push_back({begin, block_.marked.text.size(), std::string(bytes)});
+  if (!reads.empty()) block_.marked.kept.back().reads = reads;
 }
 
 void BlockBuilder::Divide(std::string_view markup) {

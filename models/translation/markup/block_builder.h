@@ -29,8 +29,9 @@ class BlockBuilder {
   void Alone(std::string_view markup);
   void Open(std::string_view name, std::string_view markup);
   void Close(std::string_view name, std::string_view markup);
-  // Adds a span of a sentence that stays as it is.
-  void Keep(std::string_view bytes);
+  // Adds a span of a sentence that stays as it is. reads: the text that a model reads in its place,
+  // in static storage; empty: a stand-in.
+  void Keep(std::string_view bytes, std::string_view reads = {});
   // Ends the block; `markup` separates it from the next.
   void Divide(std::string_view markup);
   // Returns true if an element with this name is open.

@@ -21,16 +21,17 @@ class HtmlReader {
   explicit HtmlReader(std::string_view text) : text_(text), tags_(text) {}
 
   std::vector<MarkedBlock> Run() {
-    ReadUntil(text_.size(), /*counts=*/false);
+    ReadUntil(text_.size(), /*number=*/"");
     return out_.TakeBlocks();
   }
 
  private:
-  // Reads up to `end`. counts: # stands for a number, as in the branches of a plural.
-  void ReadUntil(size_t end, bool counts) {
+  // Reads up to `end`. number: what # stands for in the branches of a plural; empty: it is a
+  // sign like others.
+  void ReadUntil(size_t end, std::string_view number) {
     while (at_ < end) {
       PlainMessage message;
-      const size_t next = NextMarkup(end, counts, message);
+      const size_t next = NextMarkup(end, number.empty() ? "<&{\\" : "<&{\\#", message);
       if (next > at_) out_.Text(Taken(next));
       if (at_ == end) break;
       switch (text_[at_]) {
@@ -41,7 +42,7 @@ class HtmlReader {
           Message(message);
           break;
         case '#':
-          out_.Keep(Taken(at_ + 1));
+          out_.Keep(Taken(at_ + 1), number);
           break;
         case '\\':
           LineBreak();
@@ -52,9 +53,8 @@ class HtmlReader {
     }
   }
 
-  // Returns where the next markup or message begins, or `end`. `message` is that message.
-  size_t NextMarkup(size_t end, bool counts, PlainMessage& message) const {
-    const std::string_view marks = counts ? "<&{\\#" : "<&{\\";
+  // Returns where the next of these marks or messages begins, or `end`. `message` is that message.
+  size_t NextMarkup(size_t end, std::string_view marks, PlainMessage& message) const {
     for (size_t at = text_.find_first_of(marks, at_); at < end;
          at = text_.find_first_of(marks, at + 1)) {
       if (text_[at] == '\\') {
@@ -79,7 +79,7 @@ class HtmlReader {
     // A tag may go on behind the end of a branch.
     for (const PlainMessage::Branch& branch : message.branches) {
       out_.Divide(Taken(std::max(at_, branch.begin)));
-      ReadUntil(branch.end, message.counts);
+      ReadUntil(branch.end, branch.number);
     }
     out_.Divide(Taken(std::max(at_, message.end)));
   }

@@ -22,7 +22,8 @@ struct KeptSpan {
   size_t begin = 0;
   size_t end = 0;
   std::string becomes;  // in the format of the source
-  // The text that a model reads in its place, in static storage; nullopt: a stand-in.
+  // The text that a model reads in its place, in static storage; nullopt: a stand-in. A number is
+  // found in a translation as a stand-in is.
   std::optional<std::string_view> reads = {};
   bool returns = true;  // false: the output has the model's translation of `reads` instead
 };

@@ -71,7 +71,7 @@ PlainMessage ReadMessage(std::string_view text, size_t at) {
   next = SpaceEnd(text, next);
   const std::string_view kind = text.substr(next, WordEnd(text, next) - next);
   if (kind != "plural" && kind != "select" && kind != "selectordinal") return none;
-  message.counts = kind != "select";
+  const bool counts = kind != "select";
   next += kind.size();
   if (!take(next, ",")) return none;
   while (!take(next, "}")) {
@@ -79,12 +79,14 @@ PlainMessage ReadMessage(std::string_view text, size_t at) {
     const size_t word = next;
     next = WordEnd(text, next);
     if (next == word) return none;
-    if (text.substr(word, 7) == "offset:") continue;
+    const std::string_view selector = text.substr(word, next - word);
+    if (selector.starts_with("offset:")) continue;
     next = SpaceEnd(text, next);
     if (models::ByteAt(text, next) != '{') return none;
     const size_t end = BracesEnd(text, next);
     if (end == 0) return none;
-    message.branches.push_back({next + 1, end - 1});
+    const bool is_one = selector == "one" || selector == "=1";
+    message.branches.push_back({next + 1, end - 1, !counts ? "" : is_one ? "1" : "37"});
     next = end;
   }
   message.end = next;

@@ -12,6 +12,8 @@ struct PlainMessage {
   struct Branch {
     size_t begin = 0;
     size_t end = 0;
+    // A number that # stands for in it; empty: # is a sign like others.
+    std::string_view number = {};
   };
 
   size_t begin = 0;
@@ -19,7 +21,6 @@ struct PlainMessage {
   // The line in which it stands, without the spaces around it.
   size_t line_begin = 0;
   size_t line_end = 0;
-  bool counts = false;  // # in a branch stands for the number
   std::vector<Branch> branches = {};
 };
 

@@ -32,13 +32,13 @@ class PlainReader {
       const bool has_return = end > line && text[end - 1] == '\r';
       const std::string_view row = text.substr(line, end - line - (has_return ? 1 : 0));
       if (const std::vector<CsvField> fields = ReadCsvRow(row); !fields.empty()) {
-        Read(text.substr(read, line - read), /*counts=*/false);
+        Read(text.substr(read, line - read), /*number=*/"");
         Row(row, fields);
         read = line + row.size();
       }
       line = end + 1;
     }
-    Read(text.substr(read), /*counts=*/false);
+    Read(text.substr(read), /*number=*/"");
     return out_.TakeBlocks();
   }
 
@@ -51,44 +51,47 @@ class PlainReader {
       out_.Divide(row.substr(at, field.begin - at));
       at = field.begin;
       for (size_t quote = row.find(kQuote, at); quote < field.end; quote = row.find(kQuote, at)) {
-        Read(row.substr(at, quote - at), /*counts=*/false);
+        Read(row.substr(at, quote - at), /*number=*/"");
         out_.IsOpen(kQuote) ? out_.Close(kQuote, kQuote) : out_.Open(kQuote, kQuote);
         at = quote + kQuote.size();
       }
-      Read(row.substr(at, field.end - at), /*counts=*/false);
+      Read(row.substr(at, field.end - at), /*number=*/"");
       at = field.end;
     }
     out_.Divide(row.substr(at));
   }
 
-  // counts: # stands for a number, as in the branches of a plural.
-  void Read(std::string_view text, bool counts) {
+  // number: what # stands for in the branches of a plural; empty: it is a sign like others.
+  void Read(std::string_view text, std::string_view number) {
     size_t at = 0;
     for (const PlainMessage& message : FindMessages(text)) {
-      Tagged(text.substr(at, message.line_begin - at), counts);
+      Tagged(text.substr(at, message.line_begin - at), number);
       // Each branch takes the words around the message in.
       const std::string_view before =
           text.substr(message.line_begin, message.begin - message.line_begin);
       const std::string_view behind = text.substr(message.end, message.line_end - message.end);
       at = message.begin;
       for (const PlainMessage::Branch& branch : message.branches) {
-        const std::string_view words = text.substr(branch.begin, branch.end - branch.begin);
-        out_.Divide(text.substr(at, branch.begin - at));
-        before.empty() && behind.empty() ? Read(words, message.counts)
-                                         : Tagged(StrCat(before, words, behind), message.counts);
+        const bool alone = before.empty() && behind.empty();
+        // Before the noun a number needs no model, which might move it.
+        const bool counts = !branch.number.empty() && text.substr(branch.begin, 2) == "# ";
+        const size_t begin = branch.begin + (alone && counts ? 2 : 0);
+        const std::string_view words = text.substr(begin, branch.end - begin);
+        out_.Divide(text.substr(at, begin - at));
+        alone ? Read(words, branch.number) : Tagged(StrCat(before, words, behind), branch.number);
         at = branch.end;
       }
       out_.Divide(text.substr(at, message.end - at));
       at = message.line_end;
     }
-    Tagged(text.substr(at), counts);
+    Tagged(text.substr(at), number);
   }
 
-  void Tagged(std::string_view text, bool counts) {
+  void Tagged(std::string_view text, std::string_view number) {
     size_t at = 0;
     for (const PlainTag& found : FindTags(text)) {
       const size_t begin = found.paired ? found.begin : TypeBegin(text, at, found);
-      Text(text.substr(at, begin - at), counts);
+      Text(text.substr(at, begin - at), number);
       at = found.tag.end;
       const std::string_view markup = text.substr(begin, at - begin);
       if (found.untranslated) {
@@ -109,11 +112,11 @@ class PlainReader {
         out_.Open(found.tag.name, markup);
       }
     }
-    Text(text.substr(at), counts);
+    Text(text.substr(at), number);
   }
 
   // Reads text without tags.
-  void Text(std::string_view text, bool counts) {
+  void Text(std::string_view text, std::string_view number) {
     size_t plain = 0;                   // where the text begins that was not written yet
     std::vector<size_t> emphasis_ends;  // where each open emphasis ends
     std::vector<size_t> braces;         // each closes the words of an open command of LaTeX
@@ -173,12 +176,10 @@ class PlainReader {
       } else if (c == '_' && IsUnderscoreAccelerator(text, at)) {
         out_.Alone(take(at, at + 1));
         ++at;
-      } else if (c == '#' && counts) {
-        // Before the noun it needs no model, which might move it.
-        const bool first = at == 0 && models::ByteAt(text, 1) == ' ';
+      } else if (c == '#' && !number.empty()) {
         // Letters that touch it are the ending of an ordinal.
-        const size_t end = first ? 2 : models::LettersEnd(text, at + 1);
-        first ? out_.Divide(take(0, end)) : out_.Keep(take(at, end));
+        const size_t end = models::LettersEnd(text, at + 1);
+        out_.Keep(take(at, end), end == at + 1 ? number : "");
         at = end;
       } else {
         ++at;

@@ -53,6 +53,12 @@ void PutStandIns(MarkedText& marked) {
     out.text.append(marked.text, at, end - at);
     at = end;
   };
+  const auto is_number = [](const KeptSpan& kept) {
+    return kept.returns && kept.reads && models::IsAsciiDigit(models::ByteAt(*kept.reads, 0));
+  };
+  // A number that the text has too could not be told from it.
+  for (KeptSpan& kept : marked.kept)
+    if (is_number(kept) && marked.text.find(*kept.reads) != std::string::npos) kept.reads.reset();
   const auto kept_end = marked.kept.end();
   for (auto first = marked.kept.begin(), last = first; first != kept_end; first = last) {
     if (first->reads) {
@@ -74,6 +80,7 @@ void PutStandIns(MarkedText& marked) {
       if (!first->returns) continue;
       first->begin = begin;
       first->end = out.text.size();
+      if (is_number(*first)) first->reads.reset();  // it is found as a stand-in is
       out.kept.push_back(std::move(*first));
       continue;
     }
