@@ -52,8 +52,8 @@ void TextRules::Rule::Apply(PlacedText& placed) const {
   PlacedText changed;
   const auto keep = [&](size_t begin, size_t end) {
     changed.text.append(text, begin, end - begin);
-    changed.places.insert(changed.places.end(), placed.places.begin() + begin,
-                          placed.places.begin() + end);
+    const uint32_t* const places = placed.places.data();
+    changed.places.insert(changed.places.end(), places + begin, places + end);
   };
   const auto begin_of = [&](const re2::StringPiece& group) {
     return static_cast<size_t>(group.data() - text.data());
