@@ -92,6 +92,20 @@ bool NamesStreet(std::string_view word) {
   return IsAsciiUpper(ByteAt(word, 0)) && !IsDeterminer(word);
 }
 
+// Returns true if the number of a house is before the name that ends before `at`: "1 Main St.
+// Springfield", "12 Old Oak Dr. Salem".
+bool IsBehindHouse(std::string_view text, size_t at) {
+  constexpr size_t kMostWords = 3;
+  for (size_t words = 0; words <= kMostWords && at > 1 && text[at - 1] == ' '; ++words) {
+    const size_t end = at - 1;
+    const size_t digits = DigitsBegin(text, end);
+    if (digits < end) return words > 0 && (digits == 0 || text[digits - 1] == ' ');
+    at = LettersBegin(text, end);
+    if (at == end || !IsAsciiUpper(text[at])) return false;
+  }
+  return false;
+}
+
 // Returns true if what stands behind a street follows: "Main St. Apt. 4", "Elm St. NW".
 bool EndsStreet(std::string_view text, size_t at) {
   if (QuarterFollows(text, at)) return true;
@@ -160,7 +174,8 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAndName:
       // "John D. Rockefeller" has an initial.
       return stop && NextIsCapital(text, end + 1) && !(word.size() == 1 && IsAsciiUpper(word[0])) &&
-             !(NamesStreet(previous) && EndsStreet(text, end + 1));
+             !(NamesStreet(previous) &&
+               (EndsStreet(text, end + 1) || IsBehindHouse(text, end - word.size())));
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
@@ -298,7 +313,10 @@ std::optional<Reading> ReadAbbreviation(std::string_view text, size_t at, size_t
   if (word.empty() || word.size() > kMaxWordBytes) return std::nullopt;
   const std::string lower_word = AsciiLower(word);
   const std::string_view lower = lower_word;
-  if (auto phrase = ReadPhrase(text, word, end)) return phrase;
+  // "The WHO cares" has the organisation.
+  if (word != "WHO" || !IsDeterminer(previous)) {
+    if (auto phrase = ReadPhrase(text, word, end)) return phrase;
+  }
   if (lower == "b" && AsciiLower(text.substr(end, 2)) == "/w" &&
       !IsAsciiAlnum(ByteAt(text, end + 2))) {
     if (MeasuredFollows(text, end + 2)) return Reading{end + 2, {"black", "and", "white"}};

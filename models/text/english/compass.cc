@@ -21,7 +21,7 @@ bool LeadsFrom(std::string_view text, size_t at) {
 bool IsNumberOfRoad(std::string_view text, size_t end) {
   end = DigitsBegin(text, end);
   const std::string_view before = text.substr(0, end);
-  return EndsWithOne(before, "Highway |Hwy |Hwy. |Route |Rte. |Interstate ");
+  return EndsWithOne(before, "Highway |Hwy |Hwy. |Route |Rte. |Interstate | I-| US-");
 }
 
 // Returns true if the name of a street follows, with its kind: "23rd St", "Martin Luther King
@@ -57,6 +57,10 @@ bool IsCompassBehindNumber(std::string_view text, size_t at, size_t end) {
 std::optional<Reading> ReadCompass(std::string_view text, size_t begin, size_t end,
                                    std::string_view previous) {
   const std::string_view word = text.substr(begin, end - begin);
+  // "I-405 N".
+  if (word.size() == 1 && begin > 1 && text[begin - 1] == ' ' && !CompassName(word[0]).empty() &&
+      IsNumberOfRoad(text, begin - 1))
+    return Reading{end, {std::string(CompassName(word[0]))}};
   // "3 miles N of here".
   if (word.size() == 1 && IsOneOf(previous, "blocks", "kilometers", "mile", "miles") &&
       text.substr(end).starts_with(" of ") && !CompassName(word[0]).empty())

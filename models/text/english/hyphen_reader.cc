@@ -65,6 +65,8 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   if (IsAsciiDigit(after) && (power || multiple) &&
       (ByteAt(text, end) == 'n' || (ByteAt(text, end) >= 'x' && ByteAt(text, end) <= 'z')))
     ++end;
+  // "b² - 4ac".
+  if (IsAsciiDigit(after) && power && text.substr(end, 2) == "ac") end += 2;
   if (end == next || IsAsciiAlnum(ByteAt(text, end)) || ByteAt(text, end) == '\'') return false;
   // "Option b - 3 apples", "i - a man".
   const bool word = IsAsciiLetter(ByteAt(text, end + 1)) && ByteAt(text, end) == ' ' &&
@@ -114,7 +116,7 @@ std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run,
   }
   if (count == 1 && SeatFollows(text, at, run)) return Reading{run, {"to"}};
   // "Blood type O-".
-  if (count == 1 && !words.empty() && IsOneOf(words.back().text, "O", "AB") &&
+  if (count == 1 && !words.empty() && IsOneOf(words.back().text, "AB", "O", "Rh") &&
       words.back().after.empty() && !IsAsciiAlnum(ByteAt(text, run)))
     return Reading{run, {"negative"}};
   return std::nullopt;

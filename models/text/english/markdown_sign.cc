@@ -11,6 +11,10 @@
 namespace millrace::models {
 namespace {
 
+// How lines of a program in C begin behind their sign.
+constexpr std::string_view kDirectives = "define |ifdef |ifndef |include <|include \"|pragma ";
+constexpr std::string_view kInclude = "#include ";
+
 // Returns true if the line of `at` begins with a bar, as a row of a table does.
 bool BeginsWithBar(std::string_view text, size_t at) {
   constexpr size_t kFarthest = 256;
@@ -32,6 +36,9 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
       (follows == ' ' || (c == '>' && !IsAsciiDigit(follows)))) {
     return MarkdownSign{run, "", ""};
   }
+  // The sign of "#include <stdio.h>" and "#define MAX 10".
+  if (begins_line && c == '#' && count == 1 && BeginsWithOne(text.substr(run), kDirectives))
+    return MarkdownSign{run, "", ""};
   // The language behind "```".
   if (begins_line && c == '`' && count >= 3) {
     size_t end = run;
@@ -53,7 +60,7 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
     const std::string_view inner = near.substr(0, near.find('>'));
     const bool address =
         inner.size() < near.size() && inner.find(' ') == std::string_view::npos &&
-        (inner.find("://") != std::string_view::npos ||
+        (text.substr(0, at).ends_with(kInclude) || inner.find("://") != std::string_view::npos ||
          (inner.find('@') != std::string_view::npos && inner.find('.') != std::string_view::npos));
     if (address) return MarkdownSign{run, "", ""};
   }
@@ -63,7 +70,8 @@ std::optional<MarkdownSign> ReadMarkdown(std::string_view text, size_t at, size_
     const std::string_view near = text.substr(begin, at - begin);
     const size_t open = near.find_last_of("< ");
     if (open != std::string_view::npos && near[open] == '<' &&
-        near.substr(open).find_first_of("@:") != std::string_view::npos)
+        (near.substr(open).find_first_of("@:") != std::string_view::npos ||
+         near.substr(0, open).ends_with(kInclude)))
       return MarkdownSign{run, "", ""};
   }
   if (c == '=' && count == 2) {

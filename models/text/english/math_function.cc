@@ -109,7 +109,9 @@ std::optional<MathFunction> ReadMathFunction(std::string_view text, size_t begin
   }
   if (ByteAt(text, reading.end) == '(') {
     const size_t close = ClosingBracket(text, reading.end);
-    if (close > reading.end + 1) return WithArgument(text, std::move(reading), close);
+    // "console.log("hi")" calls a program.
+    if (close > reading.end + 1 && !IsAmong("\"'`", text[reading.end + 1]))
+      return WithArgument(text, std::move(reading), close);
     return std::nullopt;
   }
   const char32_t follows = DecodeAt(text, reading.end).value;
@@ -164,7 +166,10 @@ std::optional<Reading> ReadOperator(std::string_view text, size_t at) {
   for (const size_t bytes : {3U, 2U}) {
     const size_t end = at + bytes;
     const auto spoken = FindSpoken(text.substr(at, bytes), "comparison");
-    if (spoken && (ByteAt(text, end) == ' ' || joined)) return ReadAs(end, *spoken);
+    const char follows = ByteAt(text, end);
+    // ">=18", but "==marked==".
+    const bool bound = bytes == 2 && IsAmong("<>", text[at]) && IsAsciiDigit(follows);
+    if (spoken && (follows == ' ' || joined || bound)) return ReadAs(end, *spoken);
   }
   return std::nullopt;
 }

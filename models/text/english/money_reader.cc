@@ -8,6 +8,7 @@
 #include "models/text/english/amount.h"
 #include "models/text/english/attributive.h"
 #include "models/text/english/currencies_text.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/sum_scales_text.h"
 #include "models/text/english/word_kinds.h"
 
@@ -29,7 +30,7 @@ bool IsAttributive(std::string_view text, size_t end, bool article) {
   const bool paid =
       article && ByteAt(text, end) == '/' && NounFollows(text, LettersEnd(text, period, 8));
   return paid || (article && NounFollows(text, end)) || MeasuredFollows(text, end) ||
-         text.substr(end).starts_with("-a-") || text.substr(end).starts_with("-an-");
+         BeginsWithOne(text.substr(end), "-a-|-an-|-plus ");
 }
 
 const Currency* FindCurrency(std::string_view text, size_t at) {

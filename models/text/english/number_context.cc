@@ -50,7 +50,8 @@ bool NamesLetter(std::string_view text, size_t at, std::span<const SpokenWord> w
     return false;
   }
   const bool address = ByteAt(text, letter + 1) == ' ' && IsAsciiUpper(ByteAt(text, letter + 2)) &&
-                       IsAsciiLower(ByteAt(text, letter + 3));
+                       IsAsciiLower(ByteAt(text, letter + 3)) &&
+                       !IsAsciiUpper(ByteAt(text, letter + 4));  // "2M NaOH"
   if (address) return true;
   const bool line = IsOneOf(LettersAt(text, letter + 2), "bus", "flight", "line", "train", "tram");
   if (previous == "the" && (line || !NounFollows(text, letter + 1))) return true;
@@ -89,6 +90,18 @@ bool NamesLastDigits(std::span<const SpokenWord> words) {
 bool IsNumberOfName(std::span<const SpokenWord> words) {
   return words.size() > 2 && AsciiLower(words[words.size() - 2].text) == "number" &&
          IsOfKind(AsciiLower(words[words.size() - 3].text), "numbered-by-name");
+}
+
+// Returns true for "text JOIN 4C to", which a short number follows.
+bool IsSentTo(std::span<const SpokenWord> words) {
+  constexpr size_t kFarthest = 5;
+  const auto near = words.last(std::min(words.size(), kFarthest));
+  for (size_t i = 0; i + 1 < near.size(); ++i) {
+    if (IsAsciiUpper(ByteAt(near[i + 1].text, 1)) &&
+        IsOfKind(AsciiLower(near[i].text), "sends-keyword"))
+      return true;
+  }
+  return false;
 }
 
 // Returns true if "A", "C" or "F" behind the number names a seat or a part rather than amps or
@@ -132,9 +145,9 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
                   IsLetterOfPlace(text, at, words, previous, so_far);
   // "10W-40 oil".
   const size_t letter = DigitsEnd(text, at, 3);
-  // "32W x 34L" are sizes of trousers.
+  // "32W x 34L" and "34W by 32L" are sizes of trousers.
   if ((text.substr(letter, 2) == "W-" && IsAsciiDigit(ByteAt(text, letter + 2))) ||
-      text.substr(letter).starts_with("W x ") || text.substr(0, at).ends_with("W x "))
+      text.substr(letter).starts_with("W x ") || EndsWithOne(text.substr(0, at), "W x |W by "))
     context.label = true;
   // "My flat is 4C".
   if (words.size() > 1 && IsOneOf(previous, "are", "is", "was", "were") &&
@@ -167,7 +180,8 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   context.code = words.size() > 1 && (((previous == "is" || previous == "was") &&
                                        NamesCode(AsciiLower(words[words.size() - 2].text))) ||
                                       (previous == "is" && IsNumberOfName(words)) ||
-                                      (previous == "in" && NamesLastDigits(words)));
+                                      (previous == "to" && IsSentTo(words)) ||
+                      (previous == "in" && NamesLastDigits(words)));
   return context;
 }
 

@@ -63,7 +63,8 @@ bool IsMeasured(std::string_view text, size_t at) {
 bool IsSize(std::string_view text, size_t at, size_t second) {
   const size_t begin = DigitsBegin(text, at, kMaxOperandBytes);
   const std::string_view before = text.substr(0, begin);
-  if (before.ends_with('M')) return true;  // a screw of "M4 x 12"
+  // The screws "M4 x 12" and "#8 x 1-1/4".
+  if (before.ends_with('M') || before.ends_with('#')) return true;
   const bool article = before == "A " || before.ends_with(" a ") || before.ends_with(" an ") ||
                        before.ends_with(" the ");
   const size_t end = DigitsEnd(text, second, kMaxOperandBytes);

@@ -200,10 +200,14 @@ std::optional<Reading> ReadPhone(const NumberWords& numbers, std::string_view te
   if (groups.count == 0 || (!LooksLikePhone(groups, international, bracketed) && !IsCard(groups) &&
                             !IsAccount(groups, text, at)))
     return std::nullopt;
-  if (IsAsciiAlnum(ByteAt(text, groups.end))) return std::nullopt;
-  Reading reading{groups.end, {}};
+  // "555-0123 x45", "555-0123x45".
+  const size_t mark = groups.end + (ByteAt(text, groups.end) == ' ' ? 1 : 0);
+  const bool extended = ByteAt(text, mark) == 'x' && IsAsciiDigit(ByteAt(text, mark + 1));
+  if (IsAsciiAlnum(ByteAt(text, groups.end)) && !extended) return std::nullopt;
+  Reading reading{extended ? mark + 1 : groups.end, {}};
   if (international) reading.Append("plus");
   reading.Append(numbers.Digits(groups.digits));
+  if (extended) reading.Append("extension");
   return reading;
 }
 

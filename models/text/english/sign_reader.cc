@@ -130,7 +130,8 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
   // "A 3/4\" bolt" is three quarters of an inch.
   // "Cut to 5 1/2\"." are inches again.
-  const bool ends = rest.empty() || IsAmong(".,;:!?)", rest[0]);
+  const bool ends = rest.empty() || IsAmong(".,;:!?)", rest[0]) ||
+                    IsOfKind(LettersAt(rest, 1), "dimension");
   const bool mixed = ends && std::ranges::any_of(words.subspan(number), [](const SpokenWord& word) {
                        return word.text == "and";
                      });
