@@ -12,7 +12,8 @@ namespace millrace::models {
 
 // The words that may stand on one side of another word. A field of a table has them between spaces:
 // one of them must meet the word, or none with ! before them; * is before what may stand anywhere
-// near, $ is the edge of the text, and - or an empty field stands for any text. Immutable.
+// near, $ behind what is all of the text, alone the edge, and - or an empty field stands for any
+// text. Immutable.
 template <typename Char>
 class Neighbours {
  public:
@@ -44,7 +45,7 @@ class Neighbours {
   bool Fit(View near, const Meets& meets) const {
     const auto stands = [&](View word) {
       if (word.front() == Char('*')) return near.find(word.substr(1)) != near.npos;
-      return word.front() == Char('$') ? near.empty() : meets(word);
+      return word.back() == Char('$') ? near == word.substr(0, word.size() - 1) : meets(word);
     };
     return words_.empty() || std::ranges::any_of(words_, stands) != denied_;
   }

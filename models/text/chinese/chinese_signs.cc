@@ -19,6 +19,11 @@ constexpr SignName<std::u32string_view> kOperatorNames[] = {
     {U"=", U"等于"},     {U"≈", U"约等于"},   {U"<", U"小于"},  {U">", U"大于"},
     {U"≤", U"小于等于"}, {U"≥", U"大于等于"}, {U"≠", U"不等于"}};
 
+constexpr SignName<std::u32string_view> kFractions[] = {
+    {U"½", U"二分之一"}, {U"⅓", U"三分之一"}, {U"⅔", U"三分之二"}, {U"¼", U"四分之一"},
+    {U"¾", U"四分之三"}, {U"⅛", U"八分之一"}, {U"⅜", U"八分之三"}, {U"⅝", U"八分之五"},
+    {U"⅞", U"八分之七"}};
+
 struct Label {
   ChineseLabel label;
   bool numbered = false;  // a digit must follow
@@ -47,7 +52,8 @@ std::u32string_view SignBeforeNumber(char32_t c) {
   return NameOfSign(kSignsBeforeNumbers, c);
 }
 
-std::u32string_view GreekName(char32_t c) {
+std::u32string_view OperandName(char32_t c) {
+  if (const auto fraction = NameOfSign(kFractions, c); !fraction.empty()) return fraction;
   constexpr std::u32string_view kLetters = U"αβγδεθλμπσφωΔΣΩ";
   constexpr std::array<std::u32string_view, 15> kNames = {
       U"阿尔法", U"贝塔",   U"伽马", U"德尔塔", U"艾普西隆", U"西塔",   U"兰姆达", U"缪",

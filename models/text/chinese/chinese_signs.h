@@ -18,10 +18,10 @@ struct ChineseLabel {
 ChineseLabel ChineseLabelAt(std::u32string_view text);
 
 // Return the Chinese name of a sign between two numbers, of a sign right before a number, and of a
-// Greek letter of formulas; empty for others. Thread-safe.
+// Greek letter of formulas or a fraction in one sign; empty for others. Thread-safe.
 std::u32string_view OperatorName(char32_t c);
 std::u32string_view SignBeforeNumber(char32_t c);
-std::u32string_view GreekName(char32_t c);
+std::u32string_view OperandName(char32_t c);
 
 // Returns true for a digit above the line. Thread-safe.
 bool IsPowerSign(char32_t c);

@@ -47,8 +47,9 @@ class ChineseNumberWriter : private ChineseCursor {
         Put(U"至", at_ + 1);
       } else if ((c == ':' || c == U'∶') && digit_behind && at_ > 0 && IsDigit(At(at_ - 1))) {
         Put(U"比", at_ + 1);
-      } else if (const auto greek = GreekName(c); !greek.empty()) {
-        Put(greek, at_ + 1);
+      } else if (std::u32string name(OperandName(c)); !name.empty()) {
+        if (name.find(U'分') != name.npos && EndsNumber(at_)) name.insert(0, 1, U'又');  // 1½
+        Put(name, at_ + 1);
       } else if (c == '.' && at_ > 0 && (IsAsciiLetter32(At(at_ - 1)) || IsDigit(At(at_ - 1))) &&
                  IsSmallLetter(At(at_ + 1))) {
         Put(U"点", at_ + 1);  // baidu.com, 163.com
@@ -171,7 +172,7 @@ class ChineseNumberWriter : private ChineseCursor {
     while (At(behind) == ' ') ++behind;
     const auto is_operand = [this](size_t i) {
       return IsDigit(At(i)) || IsPowerSign(At(i)) ||
-             (At(at_) != '-' && (IsAsciiLetter32(At(i)) || !GreekName(At(i)).empty()));
+             (At(at_) != '-' && (IsAsciiLetter32(At(i)) || !OperandName(At(i)).empty()));
     };
     // 1千米=1000米.
     const bool amounts = At(at_) == '=' && EndsAmount(before);

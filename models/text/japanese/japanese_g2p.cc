@@ -323,6 +323,10 @@ class UnitBuilder {
         !reading.empty())
       return Utf8(reading);
     std::string kana = Lengthened(morpheme.pronunciation);
+    // わあ.
+    if (written.size() > 1 && written.ends_with(U"あ") && std::ranges::all_of(written, IsHiragana) &&
+        kana.ends_with("ワア"))
+      kana.replace(kana.size() - std::string_view("ア").size(), std::string::npos, "ー");
     constexpr std::string_view kFormal = "ニッポン";
     const size_t formal = kana.find(kFormal);
     const bool is_name = written.starts_with(U"日本銀行") || written.starts_with(U"日本放送協会") ||
@@ -332,19 +336,38 @@ class UnitBuilder {
     return kana;
   }
 
-  // Returns true for the ending う that only makes the vowel before it long: でしょ う.
-  bool LengthensLast(const Morpheme& morpheme) const {
-    if (Written(morpheme) != U"う" || units_.empty() || units_.back().end != morpheme.begin)
-      return false;
+  // Returns what a vowel adds to the word before it, which is not a word of its own: the ending う
+  // only makes the vowel before it long, でしょ う, as a cry does, わあ あ, and い ends what is
+  // drawn out: すごー い. Empty if there is none.
+  std::string EndingOfLast(const Morpheme& morpheme) const {
+    constexpr std::string_view kLong = "ー";
+    const std::u32string_view written = Written(morpheme);
+    const bool vowels = written.find_first_not_of(U"あいうえおー") == written.npos;
+    // えっ, but not いっ.
+    const bool cry = written == U"えっ";
+    if ((!vowels && !cry) || units_.empty() || units_.back().end != morpheme.begin) return {};
     const std::string& kana = units_.back().kana;
-    if (kana.empty() || units_.back().mark) return false;
+    if (kana.empty() || units_.back().mark) return {};
+    const char32_t last = DecodeBefore(kana, kana.size()).value;
+    const bool alone = written.size() == 1;
+    constexpr std::u32string_view kARow = U"アカガサザタダナハバパマャヤラワ";
     constexpr std::u32string_view kORow = U"オコゴソゾトドノホボポモョヨロ";
-    return kORow.find(DecodeBefore(kana, kana.size()).value) != std::u32string_view::npos;
+    if (written == U"う" && kORow.find(last) != kORow.npos) return std::string(kLong);
+    if (written == U"あ" && kARow.find(last) != kARow.npos) return std::string(kLong);
+    if (last == U'ー' && (alone || written == U"ああ")) {
+      if (written == U"い") return "イ";
+      return written == U"あ" || written == U"お" || written == U"え" || written == U"ああ"
+                 ? std::string(kLong)
+                 : std::string();
+    }
+    // え えっ, え えー, う おおお.
+    const bool begun = kana == "エ" || kana == "エー";
+    return begun && !alone && written.front() == U'え' ? morpheme.pronunciation : std::string();
   }
 
   absl::Status AddMorpheme(const Morpheme& morpheme) {
-    if (LengthensLast(morpheme)) {
-      units_.back().kana += "ー";
+    if (const std::string ending = EndingOfLast(morpheme); !ending.empty()) {
+      units_.back().kana += ending;
       units_.back().end = morpheme.end;
       return absl::OkStatus();
     }
