@@ -154,6 +154,9 @@ PartOfSpeech GuessPartOfSpeech(std::span<const SpokenWord> words, size_t at) {
   if (kBe.Contains(before) || before.ends_with("'re") || before == "i'm") {
     return word == "read" || word == "wound" ? PartOfSpeech::kPast : PartOfSpeech::kPredicate;
   }
+  // "Two things, so separate them", but "so separate an issue".
+  if (before == "so" && kObjects.Contains(after) && after != "a" && after != "an")
+    return PartOfSpeech::kVerb;
   if (before == "too" || before == "very" || before == "so" || before == "quite") {
     return PartOfSpeech::kPredicate;
   }

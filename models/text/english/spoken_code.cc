@@ -120,9 +120,13 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
                     (IsAsciiUpper(ByteAt(text, end + 1)) || IsAsciiDigit(ByteAt(text, end + 1)));
   const bool flight =
       letters == 2 && end - at == 4 && text[at] != '1' && text.substr(at, 2) != "20";
-  if (IsAsciiAlnum(ByteAt(text, end)) || (!parts && !more && !flight)) return std::nullopt;
+  // "A-10293".
+  constexpr size_t kLong = 5;
+  const bool is_long = letters == 1 && end - at >= kLong;
+  if (IsAsciiAlnum(ByteAt(text, end)) || (!parts && !more && !flight && !is_long))
+    return std::nullopt;
   // "A-1234-B", but not "F-150".
-  if (letters == 1 && (!more || end - at < 4)) return std::nullopt;
+  if (letters == 1 && !is_long && (!more || end - at < 4)) return std::nullopt;
   return Reading{end, numbers.Digits(text.substr(at, end - at))};
 }
 
