@@ -110,6 +110,13 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
   return reading;
 }
 
+bool StandsForToo(std::string_view previous, std::string_view behind, bool chat) {
+  if (IsOneOf(previous, "u", "you"))
+    return chat && !IsAsciiAlnum(ByteAt(behind, 0)) && !IsAsciiAlnum(ByteAt(behind, 1));
+  return IsOneOf(previous, "is", "it's", "so", "that's", "was", "way") &&
+         IsOfKind(LettersAt(behind, 1), "too-much");
+}
+
 size_t ChatWordEnd(std::string_view text, size_t at) {
   constexpr size_t kMaxChatBytes = 7;
   size_t end = at;

@@ -45,4 +45,11 @@ size_t EmoticonEnd(std::string_view text, size_t at) {
   return free ? mouth + 1 : 0;
 }
 
+size_t ShoutEnd(std::string_view text, size_t end, size_t count) {
+  size_t last = end;
+  while (ByteAt(text, last) == '1' || ByteAt(text, last) == '!') ++last;
+  const bool shouts = count > 1 || (last > end && text[last - 1] == '!');
+  return shouts && !IsAsciiAlnum(ByteAt(text, last)) ? last : end;
+}
+
 }  // namespace millrace::models

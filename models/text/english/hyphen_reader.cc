@@ -20,6 +20,23 @@ bool SeatFollows(std::string_view text, size_t at, size_t run) {
          !IsAsciiAlnum(ByteAt(text, digits + 1));
 }
 
+// Returns true for "²" and the like.
+bool IsPower(char32_t sign) {
+  return sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079);
+}
+
+// Returns true for the hyphen of "(-b ± 2)", "(a-b)" and "b²-4ac".
+bool IsMinusInFormula(std::string_view text, size_t at, size_t run) {
+  if (at == 0) return false;
+  const bool variable =
+      IsAsciiLower(ByteAt(text, run)) && !IsAsciiAlnum(ByteAt(text, run + 1));
+  if (text[at - 1] == '(')
+    return variable && BeginsWithOne(text.substr(run + 1), " ±| +| -| −|±|+");
+  if (IsPower(DecodeBefore(text, at).value)) return variable || IsAsciiDigit(ByteAt(text, run));
+  return variable && at > 1 && IsAsciiLower(text[at - 1]) && text[at - 2] == '(' &&
+         ByteAt(text, run + 1) == ')';
+}
+
 // Returns true for the hyphen of "n-1" and "2x-3".
 bool IsMinusWithin(std::string_view text, size_t at, size_t run) {
   if (at == 0 || !IsAsciiLower(text[at - 1]) || !IsAsciiDigit(ByteAt(text, run))) return false;
@@ -54,8 +71,7 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
   const bool variable =
       IsAsciiLower(letter) && (at == 2 || !IsAsciiAlnum(text[at - 3]) || multiple);
   const char32_t sign = DecodeBefore(text, at - 1).value;
-  const bool power = sign == 0xB2 || sign == 0xB3 || (sign >= 0x2074 && sign <= 0x2079) ||
-                     IsCaretBefore(text, at - 1);
+  const bool power = IsPower(sign) || IsCaretBefore(text, at - 1);
   if (!variable && !power && !number) return false;
   const size_t next = run + 1;
   const char after = ByteAt(text, next);
@@ -78,7 +94,8 @@ bool IsMinusBetween(std::string_view text, size_t at, size_t run) {
 
 std::optional<Reading> ReadHyphens(std::string_view text, size_t at, size_t run, size_t count,
                                    std::span<const SpokenWord> words) {
-  if (count == 1 && (IsMinusBetween(text, at, run) || IsMinusWithin(text, at, run)))
+  if (count == 1 && (IsMinusBetween(text, at, run) || IsMinusWithin(text, at, run) ||
+                     IsMinusInFormula(text, at, run)))
     return Reading{run, {"minus"}};
   // "i--;" and "--i" count down.
   const bool behind =

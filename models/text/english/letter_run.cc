@@ -36,8 +36,9 @@ LetterRun FindLetterRun(std::string_view text, size_t at) {
     const CodePoint c = DecodeAt(text, end);
     if (c.bytes == 0 || end + c.bytes - at > kMaxSpokenWordBytes) break;
     if (IsLetter(c.value)) {
-      // "ΔT" are two letters.
-      if (end > at && c.value < 0x80 && IsGreek(DecodeBefore(text, end).value)) break;
+      // "ΔT" and "iπ" are two letters.
+      const char32_t before = end > at ? DecodeBefore(text, end).value : 0;
+      if (IsLetter(before) && IsGreek(c.value) != IsGreek(before)) break;
       end += c.bytes;
       continue;
     }
@@ -47,6 +48,11 @@ LetterRun FindLetterRun(std::string_view text, size_t at) {
     // "A $20-a-day habit", "a $15-an-hour wage".
     if (plain && c.value == '-' && at > 1 && text[at - 1] == '-' &&
         IsOneOf(text.substr(at, end - at), "a", "an"))
+      break;
+    // The hyphen of "(a-b)" is a minus.
+    if (plain && c.value == '-' && end == at + 1 && at > 0 && text[at - 1] == '(' &&
+        IsAsciiLower(text[at]) && IsAsciiLower(ByteAt(text, end + 1)) &&
+        ByteAt(text, end + 2) == ')')
       break;
     // The hyphen of "44 BC-AD 14" is no part of a word.
     if (plain && c.value == '-' && IsOneOf(text.substr(at, end - at), "BC", "BCE", "CE")) break;

@@ -132,7 +132,7 @@ bool IsInchBetween(std::string_view text, size_t number_end, size_t behind) {
   // "A 20x24 in frame".
   const bool sides =
       at > 1 && text[at - 1] == 'x' && IsAsciiDigit(text[at - 2]) && MeasuredFollows(text, behind);
-  return rest.starts_with(" of ") || before.ends_with(" in by ") || sides ||
+  return BeginsWithOne(rest, " of | = ") || before.ends_with(" in by ") || sides ||
          (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4)));
 }
 
@@ -252,7 +252,8 @@ std::optional<std::string> TakeUnit(EnglishDialect dialect, std::string_view tex
   const std::string_view symbol = text.substr(at, end - at);
   if (symbol == "A/C") return std::nullopt;  // air conditioning
   // The discriminant "b² - 4ac" has no acres.
-  if (symbol == "ac" && text.substr(0, DigitsBegin(text, at)).ends_with("- ")) return std::nullopt;
+  if (symbol == "ac" && EndsWithOne(text.substr(0, DigitsBegin(text, at)), "- |²-|− |−"))
+    return std::nullopt;
   if (symbol == "K/µL") {  // Blood cells are counted so.
     at = end;
     return "thousand per microliter";

@@ -80,6 +80,9 @@ std::optional<Reading> ReadCaret(const NumberWords& numbers, std::string_view te
                      IsAsciiDigit(ByteAt(text, at + 2)) &&
                      (at == 1 || !IsAsciiLetter(text[at - 1]) || !IsAsciiAlnum(text[at - 2]));
   if ((ByteAt(text, at) != '^' && !stars) || (at > 0 && text[at - 1] == '[')) return std::nullopt;
+  // "e^(x + 1)".
+  if (!stars && ByteAt(text, at + 1) == '(' && at > 0 && IsAsciiAlnum(text[at - 1]))
+    return Reading{at + 1, {"to", "the"}};
   const bool braced = ByteAt(text, at + 1) == '{';
   size_t begin = at + (braced || stars ? 2 : 1);
   const bool negative = ByteAt(text, begin) == '-';

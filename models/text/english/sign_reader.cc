@@ -194,6 +194,13 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
   if (variables && ((sign.begin > 3 && text.substr(sign.begin - 3, 2) == "= ") ||
                     text.substr(sign.end + 1, 2) == " ="))
     return Reading{sign.end, {"over"}};
+  // "x²/2", "(a + b) / 2".
+  const size_t divisor = sign.end + (ByteAt(text, sign.end) == ' ' ? 1 : 0);
+  const char32_t power = DecodeBefore(text, sign.begin).value;
+  const bool grouped = divisor > sign.end && text.substr(0, sign.begin).ends_with(") ") &&
+                       text.find('=') < sign.begin;
+  if ((power == 0xB2 || power == 0xB3 || grouped) && IsAsciiDigit(ByteAt(text, divisor)))
+    return Reading{divisor, {"over"}};
   // "π/4".
   if (IsGreek(DecodeBefore(text, sign.begin).value) && IsAsciiDigit(ByteAt(text, sign.end)))
     return Reading{sign.end, {"over"}};
@@ -216,9 +223,10 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
     return Reading{sign.end, {"per"}};
   if (!IsAsciiLetter(ByteAt(text, sign.end))) return std::nullopt;
   Reading per = ReadPer(text, sign.end);
-  // "f = 1/T".
-  const bool variable = per.words.size() == 1 && IsAsciiUpper(text[sign.end]) &&
-                        !IsAsciiAlnum(ByteAt(text, sign.end + 1));
+  // "f = 1/T", "1/x".
+  const bool variable =
+      per.words.size() == 1 && !IsAsciiAlnum(ByteAt(text, sign.end + 1)) &&
+      (IsAsciiUpper(text[sign.end]) || IsAmong("knxyz", text[sign.end]));
   if (variable && IsAsciiDigit(text[sign.begin - 1])) per.words[0] = "over";
   // "H.265/HEVC" has another name.
   if (per.words.size() == 1 && !variable && IsAsciiUpper(text[sign.end])) return std::nullopt;
@@ -281,9 +289,11 @@ std::optional<Reading> ReadSign(std::string_view text, const Sign& sign,
   if (IsFactorial(text, sign, before)) return Reading{sign.end, {"factorial"}};
   if (auto dot = ReadInnerDot(text, sign)) return dot;
   if (auto slash = ReadSlash(text, sign, context)) return slash;
-  // "3·10^4".
-  if (sign.value == 0xB7 && sign.begin > 0 && IsAsciiDigit(text[sign.begin - 1]) &&
-      IsAsciiDigit(ByteAt(text, sign.end)))
+  // "3·10^4", "n·(n - 1)".
+  const char factor = ByteAt(text, sign.end);
+  if (sign.value == 0xB7 && sign.begin > 0 &&
+      ((IsAsciiDigit(text[sign.begin - 1]) && IsAsciiDigit(factor)) ||
+       (IsAsciiAlnum(text[sign.begin - 1]) && factor == '(')))
     return Reading{sign.end, {"times"}};
   // "C:\\Users".
   if (sign.value == '+' && sign.count == 1 && text.substr(sign.end, 2) == "/-")

@@ -305,13 +305,7 @@ class Walk {
       return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
     }
     const std::string_view behind = text_.substr(at_ + 1);
-    // "Thx, u 2!"
-    if (text_[at_] == '2' && IsOneOf(Previous(), "u", "you") && !IsAsciiAlnum(ByteAt(behind, 0)) &&
-        (behind.size() < 2 || !IsAsciiAlnum(behind[1])) && chat_end_ != text_.npos)
-      return TakeReading(Reading{at_ + 1, {"too"}});
-    // "That's 2 funny".
-    if (text_[at_] == '2' && IsOneOf(Previous(), "is", "it's", "so", "that's", "was", "way") &&
-        IsOfKind(LettersAt(behind, 1), "too-much"))
+    if (text_[at_] == '2' && StandsForToo(Previous(), behind, chat_end_ != text_.npos))
       return TakeReading(Reading{at_ + 1, {"too"}});
     // "Works 4 me", "tickets 4 u", in a chat "r u coming 2 the party".
     const std::string_view next = LettersAt(behind, 1);
@@ -408,14 +402,6 @@ class Walk {
     return TakeReading(ReadOperator(text_, at_));
   }
 
-  // Returns the end of exclamation marks, among which a slip of the finger leaves ones: "lol!!1!".
-  size_t ShoutEnd(const Sign& sign) const {
-    size_t end = sign.end;
-    while (ByteAt(text_, end) == '1' || ByteAt(text_, end) == '!') ++end;
-    const bool shouts = sign.count > 1 || ByteAt(text_, end - 1) == '!';
-    return shouts && !IsAsciiAlnum(ByteAt(text_, end)) ? end : sign.end;
-  }
-
   void TakeMark(const CodePoint& c) {
     if (TakeFormulaMark(c)) return;
     Sign sign{c.value, at_, at_, 0};
@@ -424,7 +410,7 @@ class Walk {
       sign.end += next.bytes;
       ++sign.count;
     }
-    if (c.value == '!') sign.end = ShoutEnd(sign);
+    if (c.value == '!') sign.end = ShoutEnd(text_, sign.end, sign.count);
     const bool opens = AtOpening();
     if (const auto markdown = ReadMarkdown(text_, at_, sign.end, sign.count, words(), last_)) {
       if (!markdown->mark.empty()) spoken_.AddMarkBehind(markdown->mark, at_);
