@@ -389,7 +389,7 @@ class Splitter {
     // The sign of "5! = 120" is a factorial; "Tues. & Thurs.", "Thurs. @ 2" and "1 lb. = 16 oz." go
     // on.
     const bool joins =
-        follows.value == '&' || follows.value == '=' || text_.substr(next, 2) == "@ ";
+        IsAmong(U"&=+", follows.value) || text_.substr(next, 2) == "@ ";
     if (IsLower(follows.value) || (stops == 1 && first == '.' && joins) ||
         (first == '!' && follows.value == '='))
       return;

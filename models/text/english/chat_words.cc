@@ -87,6 +87,14 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
     const size_t end = DigitsEnd(text, begin, 3);
     if (end == begin) return std::nullopt;
     if (IsOfKind(LettersAt(text, end + 1), "treatment-time")) return Reading{begin, {"for"}};
+    // "X 10d".
+    if (ByteAt(text, end) == 'd' && !IsAsciiAlnum(ByteAt(text, end + 1))) {
+      const uint64_t days = ParseDigits(text.substr(begin, end - begin));
+      Reading reading{end + 1, {"for"}};
+      reading.Append(numbers.Cardinal(days));
+      reading.Append(days == 1 ? "day" : "days");
+      return reading;
+    }
     // "Bread x2", but not the variable of "where x2 is".
     const bool counts =
         begin == at + 1 && !IsAsciiAlnum(ByteAt(text, end)) && at > 1 &&

@@ -61,7 +61,8 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
   if ((IsAsciiAlnum(ByteAt(text, end)) && !seconds) || ByteAt(text, end) == '/')
     return std::nullopt;
   Reading reading{end, numbers.Cardinal(count)};
-  if (IsOfKind(previous, "paged") && count <= part) {
+  // "Page 3/10", but not "Pi Day, 3/14".
+  if (IsOfKind(previous, "paged") && count <= part && !text.substr(0, at).ends_with(", ")) {
     reading.Append("of");
     reading.Append(numbers.Cardinal(part));
     return reading;

@@ -96,6 +96,9 @@ std::optional<Reading> ReadLetterWord(const NumberWords& numbers, std::string_vi
       return ReadAs(end, unit->singular);
     }
   }
+  // "375 degrees F".
+  if ((word == "C" || word == "F") && previous == "degrees" && before == ' ')
+    return Reading{end, {word == "C" ? "celsius" : "fahrenheit"}};
   if (IsProduct(text, begin, word)) return Reading{end, {Dotted(word)}};
   const auto power = ReadSuperscript(numbers, text, end);
   const bool powers = word.size() > 1 && power && power->words.back() != "plus" &&

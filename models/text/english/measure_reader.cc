@@ -374,8 +374,9 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
     if (!unit || (ByteAt(text, at) == '-' && !old) || (at < reading.end + 3 && !letter))
       return false;
     reading.AppendEach(*unit);
-    const bool goes_on = ByteAt(text, at) == '.' && ByteAt(text, at + 1) == ' ' &&
-                         IsAsciiLetter(ByteAt(text, at + 2));
+    // "A 9-in. pan", "24 (2-in.) cookies".
+    const bool goes_on = text.substr(at, 3) == ".) " || (text.substr(at, 2) == ". " &&
+                                                         IsAsciiLetter(ByteAt(text, at + 2)));
     reading.end = at + (goes_on ? 1 : 0);
     return true;
   }

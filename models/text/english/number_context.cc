@@ -168,10 +168,12 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
     if (after.find_first_of(",.;:!?") != std::string::npos) break;
     if (IsArticle(words[i].text, steps == 0)) context.article = true;
   }
-  // "12 x 50g balls".
-  if (at > 3 && text.substr(at - 3, 3) == " x " &&
-      IsAsciiLetter(ByteAt(text, DigitsEnd(text, at, 5))))
-    context.article = true;
+  // "12 x 50g balls", "a 2.3 x 1.8 cm mass".
+  if (at > 3 && text.substr(at - 3, 3) == " x ") {
+    const std::string_view first = text.substr(0, text.find_last_of(' ', at - 4) + 1);
+    if (IsAsciiLetter(ByteAt(text, DigitsEnd(text, at, 5))) || EndsWithOne(first, " a | an |A |An "))
+      context.article = true;
+  }
   // "24h service" begins a heading.
   if (words.empty() && ByteAt(text, DigitsEnd(text, at, 3)) == 'h') context.article = true;
   context.telephone = so_far.calling;
