@@ -3,9 +3,22 @@
 #include "models/core/embedded_table.h"
 #include "models/text/ascii.h"
 #include "models/text/english/capital_words_text.h"
+#include "models/text/english/one_of.h"
 #include "models/text/english/word_kinds.h"
 
 namespace millrace::models {
+namespace {
+
+// Words of numbers, which are in small letters whatever the text around them is in.
+constexpr WordSet kNumbers(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+    "hundred thousand million point percent dollars number");
+// Words of sentences that are no abbreviations.
+constexpr WordSet kJoints(
+    "ALL AND ARE FOR FROM GET HAS HAVE IN IS MY NO NOT OF ON OUR THE TO WAS WITH YOU YOUR");
+
+}  // namespace
 
 bool IsSpelledInCapitals(std::string_view word) { return IsOfKind(word, "spelled-in-capitals"); }
 
@@ -27,8 +40,15 @@ CapitalsReading ReadingOfCapitals(std::string_view word) {
 bool IsShouted(std::span<const SpokenWord> words) {
   size_t capitals = 0;
   bool sentence = false;  // "AWD SUV" is none
+  bool numbers = false;
+  bool joined = false;  // "IBAN 12 ISO 9001" is not
   constexpr size_t kLongestAbbreviation = 3;
   for (const SpokenWord& word : words) {
+    if (!word.text.empty() && IsAsciiLower(word.text[0]) && kNumbers.Contains(word.text)) {
+      numbers = true;
+      continue;
+    }
+    joined = joined || kJoints.Contains(word.text);
     for (const char c : word.text) {
       if (IsAsciiLower(c)) return false;
     }
@@ -37,7 +57,7 @@ bool IsShouted(std::span<const SpokenWord> words) {
                IsShortWordInCapitals(word.text) ||
                ReadingOfCapitals(word.text) == CapitalsReading::kWord;
   }
-  return capitals > 1 && sentence;
+  return capitals > 1 && sentence && (joined || !numbers);
 }
 
 }  // namespace millrace::models

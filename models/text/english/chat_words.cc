@@ -121,7 +121,7 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
 bool StandsForToo(std::string_view previous, std::string_view behind, bool chat) {
   if (IsOneOf(previous, "u", "you"))
     return chat && !IsAsciiAlnum(ByteAt(behind, 0)) && !IsAsciiAlnum(ByteAt(behind, 1));
-  return IsOneOf(previous, "is", "it's", "so", "that's", "was", "way") &&
+  return IsOneOf(previous, "is", "it's", "so", "that's", "was", "way", "your") &&
          IsOfKind(LettersAt(behind, 1), "too-much");
 }
 

@@ -46,6 +46,9 @@ bool AreLetters(std::string_view text, size_t end, std::string_view word,
   if (word == "OR")
     return pointed ||
            IsOneOf(LettersAt(text, end + 1), "nurse", "nurses", "staff", "suite", "table");
+  if (word == "IT" && IsOneOf(LettersAt(text, end + 1), "DEPARTMENT", "DEPT", "MANAGER", "SECURITY",
+                              "STAFF", "SUPPORT", "TEAM"))
+    return true;
   return IsOneOf(word, "IT", "US", "WHO") && !words.empty() &&
          (words.back().text == "THE" || (word == "IT" && words.back().text == "AN"));
 }
