@@ -388,8 +388,7 @@ class Splitter {
     const CodePoint follows = DecodeAt(text_, next);
     // The sign of "5! = 120" is a factorial; "Tues. & Thurs.", "Thurs. @ 2" and "1 lb. = 16 oz." go
     // on.
-    const bool joins =
-        IsAmong(U"&=+", follows.value) || text_.substr(next, 2) == "@ ";
+    const bool joins = IsAmong(U"&=+", follows.value) || text_.substr(next, 2) == "@ ";
     if (IsLower(follows.value) || (stops == 1 && first == '.' && joins) ||
         (first == '!' && follows.value == '='))
       return;

@@ -20,9 +20,9 @@ constexpr SignName<std::u32string_view> kOperatorNames[] = {
     {U"≤", U"小于等于"}, {U"≥", U"大于等于"}, {U"≠", U"不等于"}};
 
 constexpr SignName<std::u32string_view> kFractions[] = {
-    {U"½", U"二分之一"}, {U"⅓", U"三分之一"}, {U"⅔", U"三分之二"}, {U"¼", U"四分之一"},
-    {U"¾", U"四分之三"}, {U"⅛", U"八分之一"}, {U"⅜", U"八分之三"}, {U"⅝", U"八分之五"},
-    {U"⅞", U"八分之七"}};
+    {U"½", U"二分之一"}, {U"⅓", U"三分之一"}, {U"⅔", U"三分之二"},
+    {U"¼", U"四分之一"}, {U"¾", U"四分之三"}, {U"⅛", U"八分之一"},
+    {U"⅜", U"八分之三"}, {U"⅝", U"八分之五"}, {U"⅞", U"八分之七"}};
 
 struct Label {
   ChineseLabel label;

@@ -129,8 +129,9 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
       // "He shot 91% FT."
       if (word == "FT" && (previous.empty() || !IsAsciiDigit(previous.back()))) return false;
       // "$0.98 est." ends with an estimate.
-      return stop && !(last && IsPlainWord(word) &&
-                       (word != "est" || previous.empty() || !IsAsciiDigit(previous.back()))) &&
+      return stop &&
+             !(last && IsPlainWord(word) &&
+               (word != "est" || previous.empty() || !IsAsciiDigit(previous.back()))) &&
              !IsLongCapitals(word);
     case When::kStopAndCapital:
       return stop && IsAsciiUpper(word[0]) && !IsAsciiUpper(ByteAt(word, 1));

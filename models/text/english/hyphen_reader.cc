@@ -28,8 +28,7 @@ bool IsPower(char32_t sign) {
 // Returns true for the hyphen of "(-b ± 2)", "(a-b)" and "b²-4ac".
 bool IsMinusInFormula(std::string_view text, size_t at, size_t run) {
   if (at == 0) return false;
-  const bool variable =
-      IsAsciiLower(ByteAt(text, run)) && !IsAsciiAlnum(ByteAt(text, run + 1));
+  const bool variable = IsAsciiLower(ByteAt(text, run)) && !IsAsciiAlnum(ByteAt(text, run + 1));
   if (text[at - 1] == '(')
     return variable && BeginsWithOne(text.substr(run + 1), " ±| +| -| −|±|+");
   if (IsPower(DecodeBefore(text, at).value)) return variable || IsAsciiDigit(ByteAt(text, run));

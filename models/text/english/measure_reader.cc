@@ -375,8 +375,8 @@ bool TakeMeasure(EnglishDialect dialect, std::string_view text, bool one, bool a
       return false;
     reading.AppendEach(*unit);
     // "A 9-in. pan", "24 (2-in.) cookies".
-    const bool goes_on = text.substr(at, 3) == ".) " || (text.substr(at, 2) == ". " &&
-                                                         IsAsciiLetter(ByteAt(text, at + 2)));
+    const bool goes_on = text.substr(at, 3) == ".) " ||
+                         (text.substr(at, 2) == ". " && IsAsciiLetter(ByteAt(text, at + 2)));
     reading.end = at + (goes_on ? 1 : 0);
     return true;
   }

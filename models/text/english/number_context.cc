@@ -171,7 +171,8 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
   // "12 x 50g balls", "a 2.3 x 1.8 cm mass".
   if (at > 3 && text.substr(at - 3, 3) == " x ") {
     const std::string_view first = text.substr(0, text.find_last_of(' ', at - 4) + 1);
-    if (IsAsciiLetter(ByteAt(text, DigitsEnd(text, at, 5))) || EndsWithOne(first, " a | an |A |An "))
+    if (IsAsciiLetter(ByteAt(text, DigitsEnd(text, at, 5))) ||
+        EndsWithOne(first, " a | an |A |An "))
       context.article = true;
   }
   // "24h service" begins a heading.
@@ -183,7 +184,7 @@ NumberContext FindNumberContext(std::string_view text, size_t at, std::span<cons
                                        NamesCode(AsciiLower(words[words.size() - 2].text))) ||
                                       (previous == "is" && IsNumberOfName(words)) ||
                                       (previous == "to" && IsSentTo(words)) ||
-                      (previous == "in" && NamesLastDigits(words)));
+                                      (previous == "in" && NamesLastDigits(words)));
   return context;
 }
 

@@ -130,8 +130,8 @@ std::optional<Reading> ReadInches(std::string_view text, const Sign& sign,
   const bool article = FindNumberContext(text, sign.begin, words, unnamed, true, {}).article;
   // "A 3/4\" bolt" is three quarters of an inch.
   // "Cut to 5 1/2\"." are inches again.
-  const bool ends = rest.empty() || IsAmong(".,;:!?)", rest[0]) ||
-                    IsOfKind(LettersAt(rest, 1), "dimension");
+  const bool ends =
+      rest.empty() || IsAmong(".,;:!?)", rest[0]) || IsOfKind(LettersAt(rest, 1), "dimension");
   const bool mixed = ends && std::ranges::any_of(words.subspan(number), [](const SpokenWord& word) {
                        return word.text == "and";
                      });
@@ -224,9 +224,8 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
   if (!IsAsciiLetter(ByteAt(text, sign.end))) return std::nullopt;
   Reading per = ReadPer(text, sign.end);
   // "f = 1/T", "1/x".
-  const bool variable =
-      per.words.size() == 1 && !IsAsciiAlnum(ByteAt(text, sign.end + 1)) &&
-      (IsAsciiUpper(text[sign.end]) || IsAmong("knxyz", text[sign.end]));
+  const bool variable = per.words.size() == 1 && !IsAsciiAlnum(ByteAt(text, sign.end + 1)) &&
+                        (IsAsciiUpper(text[sign.end]) || IsAmong("knxyz", text[sign.end]));
   if (variable && IsAsciiDigit(text[sign.begin - 1])) per.words[0] = "over";
   // "H.265/HEVC" has another name.
   if (per.words.size() == 1 && !variable && IsAsciiUpper(text[sign.end])) return std::nullopt;

@@ -324,8 +324,8 @@ class UnitBuilder {
       return Utf8(reading);
     std::string kana = Lengthened(morpheme.pronunciation);
     // わあ.
-    if (written.size() > 1 && written.ends_with(U"あ") && std::ranges::all_of(written, IsHiragana) &&
-        kana.ends_with("ワア"))
+    if (written.size() > 1 && written.ends_with(U"あ") &&
+        std::ranges::all_of(written, IsHiragana) && kana.ends_with("ワア"))
       kana.replace(kana.size() - std::string_view("ア").size(), std::string::npos, "ー");
     constexpr std::string_view kFormal = "ニッポン";
     const size_t formal = kana.find(kFormal);
