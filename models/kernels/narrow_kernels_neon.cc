@@ -39,14 +39,14 @@ struct NeonTiles {
         }
       }
     }
+    int32x4_t sums[kRows][kHalfVectors];
 #pragma GCC unroll 2
     for (int r = 0; r < kRows; ++r) {
-      int32x4_t sums[kHalfVectors];
 #pragma GCC unroll 4
       for (int64_t v = 0; v < kHalfVectors; ++v)
-        sums[v] = vpaddq_s32(parts[r][2 * v], parts[r][2 * v + 1]);
-      FinishNeon(p, row + r, column, sums);
+        sums[r][v] = vpaddq_s32(parts[r][2 * v], parts[r][2 * v + 1]);
     }
+    FinishInt8(p, row, column, sums);
   }
 
  private:
