@@ -110,7 +110,8 @@ void IdleModels::RunTurn(const std::shared_ptr<ServedModel>& model) {
     return Settle(model, Draining());
   if (!fits) return;
   const absl::Status status = Load(model);
-  if (status.ok()) return Settle(model, status);
+  // NOT_FOUND: the model was unloaded by name meanwhile, which is no failure of its load.
+  if (status.ok() || absl::IsNotFound(status)) return Settle(model, status);
   Settle(model,
          Unavailable("model '", name, "' was idle and could not be loaded: ", Message(status)),
          Failure::kHolds);

@@ -242,6 +242,32 @@ TEST_F(IdleModelsTest, ModelUnloadedByNameWhileItIsLoadedDoesNotComeBack) {
   EXPECT_EQ(ready, std::optional(false));  // there is such a model, which is not ready
 }
 
+TEST_F(IdleModelsTest, RequestForAModelUnloadedWhileItIsLoadedIsNotToldOfAFailure) {
+  AddIdle("m");
+  warm_up_inputs_ = 1;
+  FakeReply wakes, comes;
+  std::unique_ptr<Job> job = MakeJob("m", comes);  // it has found the model
+  hooks_["m"].forward = [&](Request&) {
+    EXPECT_TRUE(manager_->Unload("m").ok());
+    EXPECT_TRUE(scheduler_.Submit(job).ok());
+  };
+  ASSERT_TRUE(Submit("m", wakes).ok());
+  RunLoads();
+  EXPECT_EQ(CodeOf(comes.Wait()), absl::StatusCode::kNotFound);
+  EXPECT_THAT(TextOf(comes.status()), HasSubstr("'m' was unloaded while it was loaded"));
+  // Nor is who asks for it once it is back.
+  hooks_["m"].forward = {};
+  ASSERT_TRUE(manager_->Load("m").ok());
+  clock_.Advance(seconds(1));
+  idle_->Sweep();
+  ASSERT_EQ(Shown("m").state, ModelState::kIdle);
+  FakeReply later;
+  ASSERT_TRUE(Submit("m", later).ok());
+  StartWorkers();
+  RunLoads();
+  EXPECT_TRUE(later.Wait().ok());
+}
+
 TEST_F(IdleModelsTest, LoadByNameServesWhoWaits) {
   AddIdle("m");
   FakeReply reply;
