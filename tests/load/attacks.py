@@ -108,10 +108,31 @@ def p99(times: list[float]) -> float:
     return statistics.quantiles(times, n=100, method="inclusive")[98]
 
 
-def call(stub: health_pb2_grpc.HealthStub, seconds: float, server: subprocess.Popen, beside: list[subprocess.Popen]) -> Calls:
-    """Calls one after the other for so long, or until the server has ended."""
+@contextlib.contextmanager
+def preempting(wanted: bool) -> Iterator[None]:
+    """If wanted, the threads of this process take a CPU from the server's at once, for the time of a with block. Needs root."""
+    def schedule(policy: int, priority: int) -> None:
+        for thread in os.listdir("/proc/self/task"):
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setscheduler(int(thread), policy, os.sched_param(priority))
+
+    if not wanted:
+        yield
+        return
+    try:
+        schedule(os.SCHED_FIFO, 1)
+    except PermissionError:
+        print("attacks.py: not root, so the client waits for time slices of the server", file=sys.stderr)
+    try:
+        yield
+    finally:
+        schedule(os.SCHED_OTHER, 0)
+
+
+def call(stub: health_pb2_grpc.HealthStub, seconds: float, server: subprocess.Popen, beside: list[subprocess.Popen], apart: bool) -> Calls:
+    """Calls one after the other for so long, or until the server has ended. apart: see --apart."""
     processes = [server, *beside]
-    with machine.OthersMeter(processes) as others:
+    with preempting(apart), machine.OthersMeter(processes) as others:
         before = [machine.cpu_seconds(process.pid) for process in processes]
         begin = time.monotonic()
         times: list[float] = []
@@ -124,8 +145,8 @@ def call(stub: health_pb2_grpc.HealthStub, seconds: float, server: subprocess.Po
     return Calls(p99(times), len(times), times.count(PATIENCE), used[0], sum(used[1:]), others.share * os.cpu_count())
 
 
-def measure(command: list[str], name: str, seconds: float, authority: certificates.Authority | None, cpus: set[int]) -> str:
-    """A row of the table."""
+def measure(command: list[str], name: str, seconds: float, authority: certificates.Authority | None, cpus: set[int], apart: bool) -> str:
+    """A row of the table. cpus: of the attackers."""
     port = free_port()
     certificate, key = authority.issue("server") if authority else ("", "")
     with contextlib.ExitStack() as stack:
@@ -134,16 +155,16 @@ def measure(command: list[str], name: str, seconds: float, authority: certificat
         channel = stack.enter_context(grpc.secure_channel(address, authority.client()) if authority else grpc.insecure_channel(address))
         grpc.channel_ready_future(channel).result(60)
         stub = health_pb2_grpc.HealthStub(channel)
-        quiet = call(stub, QUIET_SECONDS, server, [])
+        quiet = call(stub, QUIET_SECONDS, server, [], apart)
         before = memory(server, "VmRSS")
         forget_peak(server)
         with attacks.under_attack(name, port, seconds + 60, tls=authority is not None, cpus=cpus) as attackers:
-            attacked = call(stub, seconds, server, attackers)
+            attacked = call(stub, seconds, server, attackers, apart)
         if server.poll() is not None:
             return f"| {name} | | {quiet.p99 * 1e3:.1f} ms | | the server ended | | | |"
         growth = max(memory(server, "VmHWM") - before, 0) / 1e6
         with computing(attacked.beside / attacks.CONNECTIONS, cpus) as programs:
-            control = call(stub, seconds, server, programs)
+            control = call(stub, seconds, server, programs, apart)
     said = f"{attacked.p99 * 1e3:.1f} ms" if attacked.failed == 0 else f"{attacked.failed} of {attacked.count} calls failed"
     return (f"| {name} | {growth:.0f} MB | {quiet.p99 * 1e3:.1f} ms | {control.p99 * 1e3:.1f} ms | {said} | {attacked.p99 / quiet.p99:.1f}x "
             f"| {attacked.p99 / control.p99:.1f}x | {attacked.beside:.2f}, {attacked.server:.2f}, {attacked.others:.2f} |")
@@ -154,8 +175,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--only", help="names of attacks, separated by commas")
     parser.add_argument("--tls", action="store_true", help="attack over TLS, and call so")
-    parser.add_argument("--apart", action="store_true", help="attack from a CPU of its own, as attackers do that are elsewhere: what is left is what the server "
-                        "does for them")
+    parser.add_argument("--apart", action="store_true", help="attack from a CPU of its own, and let the client take the other one from the server at once, as if both "
+                        "were elsewhere: what is left is what the server does for the attackers")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     attackers_cpus = os.sched_getaffinity(0)
@@ -166,7 +187,7 @@ def main() -> None:
         authority = certificates.Authority(Path(folder), "authority") if arguments.tls else None
         print(HEAD)
         for name in arguments.only.split(",") if arguments.only else attacks.ATTACKS:
-            print(measure(arguments.command, name, arguments.seconds, authority, attackers_cpus), flush=True)
+            print(measure(arguments.command, name, arguments.seconds, authority, attackers_cpus, arguments.apart), flush=True)
 
 
 if __name__ == "__main__":
