@@ -1,5 +1,6 @@
 #include "models/translation/markup/capitals.h"
 
+#include "models/text/ascii.h"
 #include "models/text/unicode.h"
 
 namespace millrace::translation {
@@ -56,6 +57,12 @@ std::string InSmallLetters(const MarkedText& marked) {
       return models::EncodeUtf8(models::ToLower(c));
     });
   });
+  // The letters of a sign of money, as in R$, are of no word.
+  for (size_t sign = marked.text.find('$'); sign != std::string::npos;
+       sign = marked.text.find('$', sign + 1)) {
+    for (size_t at = sign; at > 0 && models::IsAsciiUpper(marked.text[at - 1]); --at)
+      out[at - 1] = marked.text[at - 1];
+  }
   return out;
 }
 

@@ -31,6 +31,11 @@ TEST(CapitalsTest, OfWhatIsKeptDoNotCount) {
   EXPECT_FALSE(IsInCapitals(ReadCapitals("{name} A")));
 }
 
+TEST(CapitalsTest, OfASignOfMoneyStay) {
+  EXPECT_EQ(InSmallLetters(ReadCapitals("TUDO POR R$ 9, US$5, R OU €")),
+            "tudo por R$ 9, US$5, r ou €");
+}
+
 TEST(CapitalsTest, ComeBackAtTheSameBytes) {
   EXPECT_EQ(InSmallLetters(ReadCapitals("É ÖL, ŠTO, ŽE, ŸÑ; ΆΌΎ; ЁЖ, İ")),
             "é öl, što, že, ÿñ; άόύ; ёж, İ");
