@@ -298,10 +298,20 @@ void ShapeEnd(std::string_view source, std::string& text) {
   }
 }
 
-// Returns the place of the first letter of a text; npos if it begins with something else than signs
-// and a letter.
+// Returns the end of the number of a list's item that a text begins with, such as "1. " or "12) ";
+// 0 if there is none.
+size_t ItemNumberEnd(std::string_view text) {
+  constexpr size_t kMostDigits = 3;
+  const size_t end = models::DigitsEnd(text, 0, kMostDigits);
+  const char sign = models::ByteAt(text, end);
+  return end > 0 && (sign == '.' || sign == ')') && models::ByteAt(text, end + 1) == ' ' ? end + 2
+                                                                                         : 0;
+}
+
+// Returns the place of the first letter of a text behind the number of an item; npos if there is
+// something else than signs before it.
 size_t FirstLetter(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = ItemNumberEnd(text); at < text.size();) {
     const models::CodePoint c = models::DecodeAt(text, at);
     if (models::IsLetter(c.value)) return at;
     if (models::IsWordCharacter(c.value)) break;
@@ -410,7 +420,8 @@ std::string BegunLike(const SourceShape& source, std::string beginning) {
     // iPhone begins with a small letter in any language.
     if (!IsSpecial(LettersFrom(source.text, wanted)) && !KeepsCapital(word, source.target_language))
       Replace(got, models::ToLower(letter), beginning);
-  } else if (models::IsUpper(model) && models::IsLower(letter) && IsShort(source.text)) {
+  } else if (models::IsUpper(model) && models::IsLower(letter) &&
+             (IsShort(source.text) || ItemNumberEnd(source.text) > 0)) {
     Replace(got, models::ToUpper(letter), beginning);
   }
   return beginning;

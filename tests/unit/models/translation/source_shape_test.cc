@@ -23,6 +23,16 @@ TEST(SourceShapeTest, DoubledWordsOfAShortTextGo) {
   EXPECT_EQ(Shaped("Please wait", "Por favor, aguarde", "pt"), "Por favor, aguarde");
 }
 
+TEST(SourceShapeTest, ACapitalBehindTheNumberOfAnItemStays) {
+  EXPECT_EQ(Shaped("1. Preheat the old oven.", "1. aqueça o forno velho.", "pt"),
+            "1. Aqueça o forno velho.");
+  EXPECT_EQ(Shaped("12) Abra a porta da casa", "12) open the door of the house"),
+            "12) Open the door of the house");
+  EXPECT_EQ(Shaped("2024. The year of the cat", "2024. o ano do gato", "pt"),
+            "2024. o ano do gato");
+  EXPECT_EQ(Shaped("1. don't run", "1. Não corra", "pt"), "1. não corra");
+}
+
 TEST(SourceShapeTest, AnEllipsisThatBeginsATextTouchesItsWordAsInTheSource) {
   EXPECT_EQ(Shaped("...but not so soon.", "... mas n\u00E3o t\u00E3o cedo.", "pt"),
             "...mas n\u00E3o t\u00E3o cedo.");
