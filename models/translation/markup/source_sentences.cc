@@ -259,13 +259,14 @@ void AddSentence(MarkedText sentence, std::string behind, std::vector<SourceSent
                               : MakeSentence(std::move(sentence), std::move(behind)));
 }
 
-// Returns the text with a word for each kept span, so that a full stop in one ends no sentence.
+// Returns the text with a word for each span that is kept or read as other words, so that a full
+// stop in one ends no sentence.
 std::string ForSplitting(const MarkedText& marked, bool flows) {
   std::string text = marked.text;
   const auto is_break = [](char c) { return c == '\n' || c == '\r'; };
   if (flows) std::ranges::replace_if(text, is_break, ' ');
   for (const KeptSpan& kept : marked.kept) {
-    if (kept.reads) continue;
+    if (kept.reads && kept.returns) continue;
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(kept.begin),
               text.begin() + static_cast<std::ptrdiff_t>(kept.end), 'x');
     text[kept.begin] = 'X';

@@ -73,6 +73,9 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("Tente em 30 s.", "en"), "Tente em 30 segundos.");
   EXPECT_EQ(reads("Há 2 hotéis, 5 h, 30 sóis", "en"), "Há 2 hotéis, 5 h, 30 sóis");
   EXPECT_EQ(reads("Nº de série: abc", "en"), "Número de série: abc");
+  EXPECT_EQ(reads("Pedido nº {id}", "en"), "Pedido número X1");
+  EXPECT_EQ(reads("No séc. XX houve guerras.", "en"), "No século XX houve guerras.");
+  EXPECT_EQ(reads("A profa. Ana", "en"), "A professora Ana");
   EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
   EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
 }
@@ -104,6 +107,18 @@ TEST(ReadSentencesTest, EnglishPhrasesAreReadInOtherWords) {
   EXPECT_EQ(reads("12 pm to midnight, 11:05AM"), "12:00 to midnight, 11:05");
   EXPECT_EQ(reads("At 12:30 a.m. she woke up"), "At 0:30 she woke up");
   EXPECT_EQ(reads("At 5 p.m. he was 5:15 pmx"), "At 5 p.m. he was 5:15 pmx");
+  EXPECT_EQ(reads("Mon–Fri 9am–5pm"), "Monday to Friday 9:00–17:00");
+  EXPECT_EQ(reads("Open Mon. through Sat., 10 AM-6 PM"),
+            "Open Monday through Saturday, 10:00-18:00");
+  EXPECT_EQ(reads("SAT & SUN, Fri., Sat., and Sun. only"),
+            "SATURDAY & SUNDAY, Friday, Saturday, and Sunday only");
+  EXPECT_EQ(reads("Tue, Thu 10am, Wed 3 May"), "Tuesday, Thursday 10am, Wednesday 3 May");
+  EXPECT_EQ(reads("The Sun, a Sat Nav, mon-fri"), "The Sun, a Sat Nav, mon-fri");
+  EXPECT_EQ(reads("It is 30 in. high, 6 ft. long and 5 in."),
+            "It is 30 inches high, 6 feet long and 5 inches.");
+  EXPECT_EQ(reads("10 x 20 x 5 in long, 3 in a row"), "10 x 20 x 5 inches long, 3 in a row");
+  EXPECT_EQ(reads("Tea w/o milk, w/ sugar, w/e, a.w/ b"),
+            "Tea without milk, with sugar, w/e, a.w/ b");
   EXPECT_EQ(reads("The lamp went off and on."), "The lamp went out and came back.");
   EXPECT_EQ(reads("It rained off and on all day."), "It rained from time to time all day.");
   EXPECT_EQ(reads("Turn it off and on."), "Turn it off and on.");
