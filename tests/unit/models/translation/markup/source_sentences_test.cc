@@ -76,6 +76,10 @@ TEST(ReadSentencesTest, TheSignOfANumberIsReadAsAWord) {
   EXPECT_EQ(reads("Pedido nº {id}", "en"), "Pedido número X1");
   EXPECT_EQ(reads("No séc. XX houve guerras.", "en"), "No século XX houve guerras.");
   EXPECT_EQ(reads("A profa. Ana", "en"), "A professora Ana");
+  EXPECT_EQ(reads("Vc viu? Hj n vou, n vezes", "en"), "Você viu?");
+  EXPECT_EQ(reads("hj n vou, n vezes, oq vcs querem", "en"),
+            "hoje não vou, n vezes, o que vocês querem");
+  EXPECT_EQ(reads("Na pág. 12, aprox. 20 min", "en"), "Na página 12, aproximadamente 20 min");
   EXPECT_EQ(reads("o quarto nº 12", "es"), "o quarto nº 12");
   EXPECT_EQ(reads("o 4º lugar, plano nº", "en"), "o 4º lugar, plano nº");
 }
@@ -119,6 +123,13 @@ TEST(ReadSentencesTest, EnglishPhrasesAreReadInOtherWords) {
   EXPECT_EQ(reads("10 x 20 x 5 in long, 3 in a row"), "10 x 20 x 5 inches long, 3 in a row");
   EXPECT_EQ(reads("Tea w/o milk, w/ sugar, w/e, a.w/ b"),
             "Tea without milk, with sugar, w/e, a.w/ b");
+  EXPECT_EQ(reads("Jan.–Mar. 2024, Fri, Dec 5, 3 Sept 2027, Mar 3rd, the Mar"),
+            "January–March 2024, Friday, December 5, 3 September 2027, March 3rd, the Mar");
+  EXPECT_EQ(reads("Pls send ur file asap, r u in? c u"),
+            "Please send your file as soon as possible, are you in?");
+  EXPECT_EQ(reads("Can u see the u axis?"), "Can you see the u axis?");
+  EXPECT_EQ(reads("approx. 20 min, max. 5 MB, $5/mo, Mt. Fuji, a max. of 3"),
+            "approximately 20 min, maximum 5 MB, $5/month, Mount Fuji, a max. of 3");
   EXPECT_EQ(reads("The lamp went off and on."), "The lamp went out and came back.");
   EXPECT_EQ(reads("It rained off and on all day."), "It rained from time to time all day.");
   EXPECT_EQ(reads("Turn it off and on."), "Turn it off and on.");
