@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "server/http/accept_encoding.h"
@@ -28,7 +27,7 @@ using Fate = Connection::Fate;
 // Bounds the work of the library's regular expressions, which recurse once a character.
 constexpr size_t kMaxPathBytes = 1024;
 
-// The library refuses lines of more than 8 KiB.
+// Bounds what a query is parsed into. The library refuses lines of more than 8 KiB.
 constexpr size_t kMaxTargetBytes = 8000;
 
 // The one expectation that there is: the client waits to be told to go on (RFC 9110, 10.1.1).
@@ -42,7 +41,8 @@ struct Current {
   Peer peer;  // the client
   int refusal = 0;
   HttpRoutes::Route route;  // the route of its path
-  std::string_view head;    // as the client sent it
+  Query query;
+  std::string_view head;  // as the client sent it
   std::string refusal_message;
   bool closes = true;  // the connection
   std::function<void(std::unique_ptr<Connection>)> hand_over;
@@ -143,14 +143,11 @@ bool IsKnownMethod(std::string_view method) {
 }
 
 // Returns a head for the library that it takes as it is meant. The headers are given to it later:
-// it bounds the length of each, and decodes them.
+// it bounds the length of each, and decodes them. It does not get the query, of which it forgets
+// what was read, and takes a second '?' for an error.
 std::string PlainHead(const RequestHead& head) {
-  std::string target = head.path;
-  if (!head.query.empty()) {
-    // The library takes a second '?' for an error.
-    absl::StrAppend(&target, "?", absl::StrReplaceAll(head.query, {{"?", "%3F"}}));
-  }
-  return StrCat(head.method, " ", target, head.is_http_1_0 ? " HTTP/1.0" : " HTTP/1.1", "\r\n\r\n");
+  return StrCat(head.method, " ", head.path, head.is_http_1_0 ? " HTTP/1.0" : " HTTP/1.1",
+                "\r\n\r\n");
 }
 
 // Returns a head for the answer to one that was refused: of its path, for the form of the error.
@@ -357,6 +354,7 @@ Fate BoundedServer::ServeRequest(BoundedStream& stream, RequestHead* head) {
     } else {
       current.refusal = Refusal(request, current.route);
     }
+    if (current.refusal == 0) current.query = Query(head->query);
     // The library reads forms itself, which it knows by small letters too: it refuses one of more
     // than 8 KiB, and takes members for those of the query. That is the type which curl -d names.
     if (request.method == "POST" && current.route.whole_body) {
@@ -403,6 +401,8 @@ bool BoundedServer::ClosesConnection() const {
 }
 
 const HttpRoutes::Route& BoundedServer::CurrentRoute() { return current.route; }
+
+Query& BoundedServer::CurrentQuery() { return current.query; }
 
 std::string_view BoundedServer::CurrentHead() { return current.head; }
 

@@ -14,6 +14,7 @@
 #include "server/http/bounded_stream.h"
 #include "server/http/connection.h"
 #include "server/http/http_routes.h"
+#include "server/http/query.h"
 #include "server/http/request_head.h"
 #include "server/sockets/peer_places.h"
 
@@ -57,6 +58,8 @@ class BoundedServer final : public httplib::Server {
   bool ClosesConnection() const;
   // Returns what is known of the path that it names.
   static const HttpRoutes::Route& CurrentRoute();
+  // Returns its query, which the library does not get.
+  static Query& CurrentQuery();
   // Returns its head as the client sent it.
   static std::string_view CurrentHead();
   // Returns its client.

@@ -48,11 +48,6 @@ bool IsEncodedForm(std::string_view content_type) {
   return absl::EqualsIgnoreCase(View(type), "application/x-www-form-urlencoded");
 }
 
-std::string_view QueryOf(std::string_view target) {
-  const size_t mark = target.find('?');
-  return mark == target.npos ? std::string_view() : target.substr(mark + 1);
-}
-
 FormMembers ParseForm(std::string_view body) {
   FormMembers members;
   while (!body.empty()) {

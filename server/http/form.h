@@ -19,7 +19,4 @@ std::string DecodePercent(std::string_view text);
 // Returns true for a body of that type.
 bool IsEncodedForm(std::string_view content_type);
 
-// Returns the query of a request's target, which has the same form; empty if there is none.
-std::string_view QueryOf(std::string_view target);
-
 }  // namespace millrace

@@ -18,8 +18,10 @@
 #include "server/http/bounded_server.h"
 #include "server/http/connection_poller.h"
 #include "server/http/next_request.h"
+#include "server/http/query.h"
 #include "server/http/request_head.h"
 #include "server/http/request_threads.h"
+#include "server/json/ignored_members.h"
 #include "server/json/json_text.h"
 #include "server/logging/logging.h"
 #include "server/net/address_policy.h"
@@ -94,6 +96,14 @@ std::string ErrorBody(const std::string& message) {
   return server::JsonText(nlohmann::json{{"error", message}});
 }
 
+// Names what had no effect on an answer. A handler that fails may not have read all that it would.
+void WarnOfUnreadParameters(httplib::Response& response) {
+  if (response.status >= 300 || BoundedServer::CurrentRefusal() != 0) return;
+  const std::string warning =
+      server::IgnoredMembersWarning(BoundedServer::CurrentQuery().Unread(), "query parameters");
+  if (!warning.empty()) response.set_header("Warning", warning);
+}
+
 // Two of the headers traceparent are as good as none; several tracestate are one list.
 tracing::Arrival ArrivalOf(const httplib::Request& request) {
   tracing::Arrival arrival{.traceparent = {},
@@ -143,6 +153,7 @@ HttpServer::HttpServer(Options options)
         if (response.status == 101 || response.status == 204 || response.status == 304)
           response.headers.erase("Content-Length");
         if (!response.body.empty() && request.method != "HEAD") BoundedServer::SendInOnePiece();
+        WarnOfUnreadParameters(response);
         response.headers.erase("Keep-Alive");
         if (response.status == 101) return;
         response.headers.erase("Connection");
@@ -383,6 +394,8 @@ void SendError(httplib::Response& response, int http_status, const std::string& 
 }
 
 bool HttpClientGone() { return BoundedServer::ClientGone(); }
+
+Query& HttpQuery() { return BoundedServer::CurrentQuery(); }
 
 Peer HttpClientPeer() { return BoundedServer::CurrentPeer(); }
 

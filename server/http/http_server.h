@@ -23,6 +23,7 @@ class ApiKeyStore;
 class BoundedServer;
 class ConnectionPoller;
 class HttpRoutes;
+class Query;
 class RequestThreads;
 
 // HTTP/1.1 on one address. One thread waits for what all clients send; a request has a thread of
@@ -148,6 +149,11 @@ class HttpServer {
 bool HttpClientGone();
 // The interval at which a connection without news asks that.
 inline constexpr std::chrono::milliseconds kClientCheckInterval{100};
+
+// For a handler: the query of the request that this thread serves. The client is told of
+// parameters that no handler has read, by a Warning header. The request that the handler gets has
+// none.
+Query& HttpQuery();
 
 // For a handler: the client of the request that this thread serves, for limits by client.
 Peer HttpClientPeer();

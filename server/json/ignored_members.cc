@@ -36,16 +36,16 @@ void AddIgnored(const nlohmann::json& object, std::initializer_list<std::string_
   }
 }
 
-std::string IgnoredMembers(std::span<const std::string> names) {
-  std::string told = "ignored members: ";
+std::string IgnoredMembers(std::span<const std::string> names, std::string_view kind) {
+  std::string told = StrCat("ignored ", kind, ": ");
   const size_t named = std::min(names.size(), kMaxNames);
   for (size_t i = 0; i < named; ++i) told += StrCat(i == 0 ? "" : ", ", HeaderSafe(names[i]));
   if (names.size() > named) told += StrCat(" and ", names.size() - named, " more");
   return told;
 }
 
-std::string IgnoredMembersWarning(std::span<const std::string> names) {
-  return names.empty() ? "" : StrCat("299 millrace \"", IgnoredMembers(names), "\"");
+std::string IgnoredMembersWarning(std::span<const std::string> names, std::string_view kind) {
+  return names.empty() ? "" : StrCat("299 millrace \"", IgnoredMembers(names, kind), "\"");
 }
 
 }  // namespace millrace::server

@@ -19,9 +19,10 @@ void AddIgnored(const nlohmann::json& object, std::initializer_list<std::string_
                 std::string_view prefix, std::vector<std::string>& ignored);
 
 // Returns "ignored members: " and the names, with what could harm a header replaced; at most 16 are
-// named.
-std::string IgnoredMembers(std::span<const std::string> names);
+// named. kind: what they are the names of.
+std::string IgnoredMembers(std::span<const std::string> names, std::string_view kind = "members");
 // Returns the same as the value of a Warning header (RFC 7234, 5.5); empty if there are none.
-std::string IgnoredMembersWarning(std::span<const std::string> names);
+std::string IgnoredMembersWarning(std::span<const std::string> names,
+                                  std::string_view kind = "members");
 
 }  // namespace millrace::server

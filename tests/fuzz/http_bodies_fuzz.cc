@@ -64,7 +64,8 @@ void Answer(const HttpTranslateRequest& request) {
 }
 
 void ReadTranslation(std::string_view content_type, std::string_view body) {
-  const auto request = ParseTranslateBody(content_type, body);
+  Query query;
+  const auto request = ParseTranslateBody(content_type, body, query);
   if (!request.ok()) return RequireRefusal(request.status());
   RequireUtf8(request->translation.input.texts);
   if (const absl::Status status = CheckTranslate(*request); !status.ok())

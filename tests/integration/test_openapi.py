@@ -38,20 +38,20 @@ class Caller:
     def __init__(self, daemon, paths):
         self._daemon, self._paths, self._told = daemon, paths, {}
 
-    def call(self, method, path):
-        """Status, type and body of the answer."""
+    def call(self, method, path, parameter=None):
+        """Status, headers and body of the answer. A parameter is added to the query."""
         operation = self._paths[path][method]
         parts = {parameter["name"]: parameter.get("example") for parameter in operation.get("parameters", ())}
         place = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]] or self._answered(part[1]), path)
         queries = [parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"]
-        place += "".join(f"?{name}={self._answered(name)}" for name in queries)
+        parameters = [f"{name}={self._answered(name)}" for name in queries] + ([parameter] if parameter else [])
+        place += "?" * bool(parameters) + "&".join(parameters)
         body, headers = None, UPGRADE if "101" in operation["responses"] else {}
         for kind, content in operation.get("requestBody", {"content": {}})["content"].items():
             example = {name: self._answered(name) if name in TOLD and name != "name" else value for name, value in content["example"].items()}
             body = form(example) if kind == FORM else example
             headers = {"Content-Type": f"{kind}; boundary={BOUNDARY}" if kind == FORM else kind}
-        status, answered, answer = ask(self._daemon, place, body, method.upper(), **headers)
-        return status, answered.get_content_type() if "Content-Type" in answered else None, answer
+        return ask(self._daemon, place, body, method.upper(), **headers)
 
     def _answered(self, name):
         source = TOLD[name]
@@ -63,22 +63,37 @@ class Caller:
         return answer["translatedFileUrl"].rsplit("/", 1)[1] if name == "name" else answer[name]
 
 
-def test_every_example_is_answered_as_it_is_described(daemon, paths):
-    routes = [(method, path) for path, methods in paths.items() for method in methods]
-    # The model that is unloaded is needed before.
-    routes.sort(key=lambda route: route[1].endswith("/unload"))
-    assert len(routes) > 60
+@pytest.fixture(scope="module")
+def routes(paths):
+    found = [(method, path) for path, methods in paths.items() for method in methods]
+    # The model that is unloaded is needed before and after.
+    found.sort(key=lambda route: route[1].endswith(("/unload", "/load")))
+    assert len(found) > 60
+    return found
+
+
+def test_every_example_is_answered_as_it_is_described(daemon, paths, routes):
     wrong = []
     for method, path in routes:
         described = paths[path][method]["responses"]
         (status,) = (int(status) for status in described if status.isdigit())
-        found, kind, answer = Caller(daemon, paths).call(method, path)
+        found, headers, answer = Caller(daemon, paths).call(method, path)
+        kind = headers.get_content_type() if "Content-Type" in headers else None
         expected = next(iter(described[str(status)].get("content", {None: {}})))
         if found != status or not (kind == expected or expected == "*/*" and kind):
             wrong.append(f"{method} {path}: {found} {kind}, not {status} {expected}: {answer[:200]}")
         elif kind == "application/json" and found < 300:
             check_json(answer.decode())
     assert not wrong, "\n".join(wrong)
+
+
+def test_every_route_tells_of_a_parameter_that_it_does_not_know(daemon, paths, routes):
+    silent = []
+    for method, path in routes:
+        status, headers, _ = Caller(daemon, paths).call(method, path, "unheard=of")
+        if status < 300 and 'query parameters: unheard"' not in headers.get("Warning", ""):
+            silent.append(f"{method} {path}: {status} {headers.get('Warning')}")
+    assert not silent, "\n".join(silent)
 
 
 def test_every_route_that_takes_a_body_has_an_example(paths):

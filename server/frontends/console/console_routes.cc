@@ -21,6 +21,7 @@
 #include "server/http/admin_access.h"
 #include "server/http/http_routes.h"
 #include "server/http/http_status.h"
+#include "server/http/query.h"
 #include "server/scheduling/admission.h"
 #include "server/scheduling/refusal.h"
 
@@ -104,8 +105,10 @@ class ConsoleData {
 
   void Live(const httplib::Request& request, httplib::Response& response) {
     if (!Check(request, response)) return;
+    std::string since;
+    HttpQuery().TakeText("since", since).IgnoreError();
     double since_ms = 0;
-    if (!absl::SimpleAtod(request.get_param_value("since"), &since_ms)) since_ms = 0;
+    if (!absl::SimpleAtod(since, &since_ms)) since_ms = 0;
     Answer(response, live_->Json(since_ms, AuthorizeHttpAdmin(request, keys_).ok()));
   }
 

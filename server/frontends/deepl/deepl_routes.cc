@@ -25,11 +25,11 @@
 #include "server/frontends/http/document_store.h"
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
-#include "server/frontends/http/query.h"
 #include "server/frontends/http/request_members.h"
 #include "server/frontends/http/response_headers.h"
 #include "server/http/form.h"
 #include "server/http/http_routes.h"
+#include "server/http/query.h"
 #include "server/json/ignored_members.h"
 #include "server/json/json_member.h"
 #include "server/json/json_text.h"
@@ -123,7 +123,7 @@ class DeepLRoutes {
     if (status.ok()) {
       // The type may stand in the query or in the body, which the Python client sends with GET.
       std::string type;
-      status = TakeQueryText(request, "type", type);
+      status = HttpQuery().TakeText("type", type);
       if (status.ok()) {
         targets = type.empty() ? WantsTargets(*members) : WantsTargets({{"type", type}});
         status = targets.status();
@@ -253,8 +253,10 @@ class DeepLRoutes {
   }
 
   void RemoveDocument(const httplib::Request& request, httplib::Response& response) {
-    const auto handle =
-        DocumentNamed(request, response, MembersOfForm(ParseForm(QueryOf(request.target))));
+    FormMembers key;
+    for (std::string& value : HttpQuery().TakeValues(kDocumentKey))
+      key.emplace_back(kDocumentKey, std::move(value));
+    const auto handle = DocumentNamed(request, response, MembersOfForm(key));
     if (!handle) return;
     if (!documents_.Remove(*handle)) return SendNoDocument(response, handle->id);
     response.status = 204;

@@ -18,7 +18,6 @@
 #include "server/frontends/elevenlabs/stream_session.h"
 #include "server/frontends/elevenlabs/timed_framer.h"
 #include "server/frontends/elevenlabs/voice_list.h"
-#include "server/frontends/http/query.h"
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/shared_path.h"
 #include "server/frontends/http/speech_answer.h"
@@ -27,6 +26,7 @@
 #include "server/http/http_routes.h"
 #include "server/http/http_server.h"
 #include "server/http/json_body.h"
+#include "server/http/query.h"
 #include "server/json/ignored_members.h"
 #include "server/requests/speech_names.h"
 #include "server/requests/unread_scripts.h"
@@ -86,15 +86,15 @@ class ElevenLabsRoutes {
     uint64_t begin = 0;
     uint64_t most = 10;  // as ElevenLabs has it
     VoiceSearch search;
+    Query& query = HttpQuery();
     absl::Status status = Check(request);
-    status.Update(TakeQueryNumber(request, "next_page_token", 0, SIZE_MAX, begin));
+    status.Update(query.TakeNumber("next_page_token", 0, SIZE_MAX, begin));
     // Pages of none would have no end.
-    status.Update(TakeQueryNumber(request, "page_size", 1, kMostVoices, most));
-    status.Update(TakeQueryText(request, "search", search.words));
-    status.Update(TakeQueryText(request, "category", search.category));
+    status.Update(query.TakeNumber("page_size", 1, kMostVoices, most));
+    status.Update(query.TakeText("search", search.words));
+    status.Update(query.TakeText("category", search.category));
     if (!status.ok()) return SendElevenLabsError(response, status);
-    const auto [first, last] = request.params.equal_range("voice_ids");
-    for (auto id = first; id != last; ++id) search.ids.insert(id->second);
+    for (std::string& id : query.TakeValues("voice_ids")) search.ids.insert(std::move(id));
     response.set_content(VoiceSearchBody(services_.models, search, begin, most),
                          "application/json");
   }
@@ -196,11 +196,12 @@ class ElevenLabsRoutes {
     MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
     MILLRACE_ASSIGN_OR_RETURN(SpeechBody parsed, ParseSpeechBody(request.body));
     std::string format_name(kDefaultOutputFormat);
-    MILLRACE_RETURN_IF_ERROR(TakeQueryText(request, "output_format", format_name));
+    Query& query = HttpQuery();
+    MILLRACE_RETURN_IF_ERROR(query.TakeText("output_format", format_name));
     MILLRACE_ASSIGN_OR_RETURN(const OutputFormat format, ParseOutputFormat(format_name));
     body = std::move(parsed);
-    MILLRACE_RETURN_IF_ERROR(TakeQueryFlag(request, kSsmlFlag, body.ssml));
-    MILLRACE_RETURN_IF_ERROR(TakeQueryText(request, kTextFormatParameter, body.text_format));
+    MILLRACE_RETURN_IF_ERROR(query.TakeFlag(kSsmlFlag, body.ssml));
+    MILLRACE_RETURN_IF_ERROR(query.TakeText(kTextFormatParameter, body.text_format));
     MILLRACE_ASSIGN_OR_RETURN(body.speech.text_format,
                               ChooseTextFormat(body.ssml, body.text_format));
     body.speech.format = format.format;
@@ -222,7 +223,7 @@ class ElevenLabsRoutes {
                                    .sent_key = !key.empty() ||
                                                request.has_header("Authorization") ||
                                                request.has_header("X-Api-Key")};
-      auto options = ParseStreamQuery(request, request.matches[1], multi, names_);
+      auto options = ParseStreamQuery(HttpQuery(), request.matches[1], multi, names_);
       if (options.ok())
         options->inactivity_timeout = std::min(options->inactivity_timeout, idle_timeout_);
       return std::make_unique<StreamSession>(services_, std::move(options), std::move(client),

@@ -9,7 +9,6 @@
 #include "models/core/shown.h"
 #include "models/text/unicode.h"
 #include "server/frontends/elevenlabs/output_format.h"
-#include "server/frontends/http/query.h"
 
 namespace millrace::server {
 namespace {
@@ -48,9 +47,8 @@ absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& m
   return names.Resolve(speech);
 }
 
-absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
-                                               const std::string& voice_id, bool multi,
-                                               const SpeechNames& names) {
+absl::StatusOr<StreamOptions> ParseStreamQuery(Query& query, const std::string& voice_id,
+                                               bool multi, const SpeechNames& names) {
   StreamOptions options;
   options.multi = multi;
   options.speech.word_times = true;
@@ -60,15 +58,13 @@ absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
   std::string text_format, model_id;
   std::string format_name(kDefaultOutputFormat);
   for (const absl::Status& status :
-       {TakeQueryText(request, "language_code", options.speech.language),
-        TakeQueryFlag(request, "auto_mode", options.auto_mode),
-        TakeQueryFlag(request, kSsmlFlag, ssml), TakeQueryFlag(request, "sync_alignment", times),
-        TakeQueryNumber(request, "inactivity_timeout", 1, kMaxInactivitySeconds,
-                        inactivity_seconds),
-        TakeQueryNumber(request, "seed", 0, UINT64_MAX, options.speech.seed),
-        TakeQueryText(request, kTextFormatParameter, text_format),
-        TakeQueryText(request, "output_format", format_name),
-        TakeQueryText(request, "model_id", model_id)}) {
+       {query.TakeText("language_code", options.speech.language),
+        query.TakeFlag("auto_mode", options.auto_mode), query.TakeFlag(kSsmlFlag, ssml),
+        query.TakeFlag("sync_alignment", times),
+        query.TakeNumber("inactivity_timeout", 1, kMaxInactivitySeconds, inactivity_seconds),
+        query.TakeNumber("seed", 0, UINT64_MAX, options.speech.seed),
+        query.TakeText(kTextFormatParameter, text_format),
+        query.TakeText("output_format", format_name), query.TakeText("model_id", model_id)}) {
     if (!status.ok()) return status;
   }
   MILLRACE_ASSIGN_OR_RETURN(options.speech.text_format, ChooseTextFormat(ssml, text_format));

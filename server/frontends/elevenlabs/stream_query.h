@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/frontends/elevenlabs/stream_session.h"
-#include "server/http/httplib_fwd.h"
+#include "server/http/query.h"
 #include "server/requests/speech_names.h"
 
 namespace millrace::server {
@@ -27,8 +27,7 @@ absl::Status ResolveModelAndVoice(const SpeechNames& names, const std::string& m
 
 // Reads the query of a request that opens a session. InvalidArgument names the parameter, its value
 // and what is allowed.
-absl::StatusOr<StreamOptions> ParseStreamQuery(const httplib::Request& request,
-                                               const std::string& voice_id, bool multi,
-                                               const SpeechNames& names);
+absl::StatusOr<StreamOptions> ParseStreamQuery(Query& query, const std::string& voice_id,
+                                               bool multi, const SpeechNames& names);
 
 }  // namespace millrace::server

@@ -8,8 +8,10 @@
 #include "models/core/strings.h"
 #include "models/text/unicode.h"
 #include "server/http/form_size.h"
+#include "server/http/http_server.h"
 #include "server/http/json_body.h"
 #include "server/http/multipart_form.h"
+#include "server/http/query.h"
 
 namespace millrace::server {
 namespace {
@@ -66,7 +68,7 @@ std::optional<absl::StatusOr<nlohmann::json>> ReadMembers(const httplib::Request
   }
   const std::optional<std::string> body = ReadWholeBody(reader);
   if (!body) return std::nullopt;
-  if (body->empty()) return MembersOfForm(ParseForm(QueryOf(request.target)));
+  if (body->empty()) return MembersOfForm(HttpQuery().TakeAll());
   return ParseMembers(request.get_header_value("Content-Type"), *body);
 }
 

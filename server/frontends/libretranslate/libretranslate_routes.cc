@@ -18,6 +18,7 @@
 #include "server/http/form.h"
 #include "server/http/http_routes.h"
 #include "server/http/multipart_form.h"
+#include "server/http/query.h"
 #include "server/json/ignored_members.h"
 #include "server/requests/models_answer.h"
 #include "server/requests/translation_route.h"
@@ -112,15 +113,14 @@ class LibreTranslateRoutes {
       auto members = ReadFormParts(request, reader);
       if (!members) return std::nullopt;
       if (!members->ok()) return members->status();
-      FormMembers all = ParseForm(QueryOf(request.target));
+      FormMembers all = HttpQuery().TakeAll();
       std::ranges::move(**members, std::back_inserter(all));
       return ParseTranslateForm(std::move(all));
     }
     std::optional<std::string> whole = ReadWholeBody(reader);
     if (!whole) return std::nullopt;
     body = *std::move(whole);
-    return ParseTranslateBody(request.get_header_value("Content-Type"), body,
-                              QueryOf(request.target));
+    return ParseTranslateBody(request.get_header_value("Content-Type"), body, HttpQuery());
   }
 
   // Authentication errors take precedence over errors of parsing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -128,14 +129,14 @@ Json NamedLanguage(const std::string& code) {
 }  // namespace
 
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
-                                                        std::string_view body,
-                                                        std::string_view query) {
+                                                        std::string_view body, Query& query) {
   const bool only_query = body.empty() && !query.empty();
   if (!only_query && IsJsonBody(content_type, body)) return FromJson(body);
   if (body.empty() || IsEncodedForm(content_type)) {
-    const std::string form = StrCat(query, "&", body);
-    MILLRACE_RETURN_IF_ERROR(CheckFormSize(form));
-    return ParseTranslateForm(ParseForm(form));
+    MILLRACE_RETURN_IF_ERROR(CheckFormSize(body));
+    FormMembers members = query.TakeAll();
+    std::ranges::move(ParseForm(body), std::back_inserter(members));
+    return ParseTranslateForm(std::move(members));
   }
   return NeitherJsonNorForm(content_type);
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "models/text/language_detector.h"
 #include "server/http/form.h"
+#include "server/http/query.h"
 #include "server/requests/translation_request.h"
 #include "server/requests/translation_results.h"
 
@@ -27,8 +28,7 @@ struct HttpTranslateRequest {
 // know, and takes those of a form or of no body from the query too. InvalidArgument names the
 // member. Beyond the original's there are a glossary and do_not_translate.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateBody(std::string_view content_type,
-                                                        std::string_view body,
-                                                        std::string_view query = {});
+                                                        std::string_view body, Query& query);
 // Reads a form that was already decoded.
 absl::StatusOr<HttpTranslateRequest> ParseTranslateForm(FormMembers members);
 // These return OK if the request has what POST /translate, or POST /detect, needs.

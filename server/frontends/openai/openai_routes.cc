@@ -15,7 +15,6 @@
 #include "models/core/too_long.h"
 #include "models/text/unicode.h"
 #include "nlohmann/json.hpp"
-#include "server/frontends/http/query.h"
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/http/speech_answer.h"
 #include "server/frontends/http/speech_entrance.h"
@@ -26,6 +25,7 @@
 #include "server/frontends/openai/speech_json.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
+#include "server/http/query.h"
 #include "server/json/ignored_members.h"
 #include "server/json/json_text.h"
 #include "server/requests/speech_names.h"
@@ -75,7 +75,7 @@ class OpenAiRoutes {
     if (!Allowed(request, response)) return;
     std::vector<std::shared_ptr<ServedModel>> models = services_.models.All();
     std::string name;
-    if (const absl::Status status = TakeQueryText(request, "model", name); !status.ok())
+    if (const absl::Status status = HttpQuery().TakeText("model", name); !status.ok())
       return SendOpenAiError(response, status);
     if (!name.empty()) {
       absl::StatusOr<std::vector<std::shared_ptr<ServedModel>>> meant = names_.ModelsMeantBy(name);

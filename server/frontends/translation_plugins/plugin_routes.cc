@@ -10,6 +10,7 @@
 #include "server/frontends/http/response_headers.h"
 #include "server/frontends/translation_plugins/plugin_protocols.h"
 #include "server/http/http_routes.h"
+#include "server/http/query.h"
 #include "server/json/ignored_members.h"
 #include "server/security/api_key_store.h"
 
@@ -21,7 +22,9 @@ using Members = absl::StatusOr<nlohmann::json>;
 // Returns the key that a plug-in sends in a way of its own, or an empty string.
 std::string PluginKey(const httplib::Request& request) {
   for (const char* parameter : kPluginKeyParameters) {
-    if (std::string key = request.get_param_value(parameter); !key.empty()) return key;
+    for (std::string& key : HttpQuery().TakeValues(parameter)) {
+      if (!key.empty()) return std::move(key);
+    }
   }
   for (const char* header : {"Key", "X-Api-Token"}) {
     if (std::string key = request.get_header_value(header); !key.empty()) return key;

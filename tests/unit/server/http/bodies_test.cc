@@ -72,11 +72,6 @@ TEST(JsonBody, ATypeIsNamedInSmallLettersWithoutItsParameters) {
             "application/x-www-form-urlencoded and multipart/form-data are");
 }
 
-TEST(Form, TheQueryOfATargetIsBehindTheFirstMark) {
-  EXPECT_EQ(QueryOf("/translate?q=a?b"), "q=a?b");
-  EXPECT_EQ(QueryOf("/translate"), "");
-}
-
 TEST(Form, RefusesMoreMembersThanRequestsNeed) {
   EXPECT_TRUE(CheckFormSize(Repeated("a=1&", 19'999) + "a").ok());
   const absl::Status refused = CheckFormSize(Repeated("a&", 20'000) + "a");

@@ -18,9 +18,15 @@ using ::testing::HasSubstr;
 constexpr char kJson[] = "application/json";
 constexpr char kForm[] = "application/x-www-form-urlencoded; charset=utf-8";
 
+absl::StatusOr<HttpTranslateRequest> Parse(std::string_view content_type, std::string_view body,
+                                           std::string_view parameters = {}) {
+  Query query(parameters);
+  return ParseTranslateBody(content_type, body, query);
+}
+
 TEST(TranslateMessageTest, JsonIsRead) {
-  const auto request = ParseTranslateBody(
-      kJson, R"({"q": ["a", "b"], "source": "auto", "target": "pt", "format": "html",
+  const auto request =
+      Parse(kJson, R"({"q": ["a", "b"], "source": "auto", "target": "pt", "format": "html",
                  "alternatives": 3, "api_key": "k", "secret": 1, "mode": null})");
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_TRUE(CheckTranslate(*request).ok());
@@ -37,8 +43,8 @@ TEST(TranslateMessageTest, JsonIsRead) {
 }
 
 TEST(TranslateMessageTest, AFormIsRead) {
-  const auto request = ParseTranslateBody(
-      kForm, "q=caf%C3%A9+%26+%zz&source=en&target=pt&alternatives=2&format=&api_key=k%2B");
+  const auto request =
+      Parse(kForm, "q=caf%C3%A9+%26+%zz&source=en&target=pt&alternatives=2&format=&api_key=k%2B");
   ASSERT_TRUE(request.ok()) << request.status();
   EXPECT_THAT(request->translation.input.texts, ElementsAre("caf\xC3\xA9 & %zz"));
   EXPECT_FALSE(request->list);
@@ -46,8 +52,8 @@ TEST(TranslateMessageTest, AFormIsRead) {
   EXPECT_EQ(request->alternatives, 2);
   EXPECT_EQ(request->api_key, "k+");
   EXPECT_TRUE(request->ignored.empty());
-  EXPECT_THAT(ParseTranslateBody(kForm, "q=a&secret=&formt=html")->ignored, ElementsAre("formt"));
-  EXPECT_TRUE(ParseTranslateBody(kForm, "q=a&q=b")->list);
+  EXPECT_THAT(Parse(kForm, "q=a&secret=&formt=html")->ignored, ElementsAre("formt"));
+  EXPECT_TRUE(Parse(kForm, "q=a&q=b")->list);
 }
 
 // Flask, with which the original reads requests, has members of the query beside those of a form.
@@ -55,21 +61,20 @@ TEST(TranslateMessageTest, WithoutABodyTheQueryIsRead) {
   const std::pair<std::string, std::string> bodies[] = {
       {"", ""}, {kForm, ""}, {kJson, ""}, {kForm, "alternatives=2"}};
   for (const auto& [type, body] : bodies) {
-    const auto request = ParseTranslateBody(type, body, "q=Hi+a%3Fb&source=auto&target=pt");
+    const auto request = Parse(type, body, "q=Hi+a%3Fb&source=auto&target=pt");
     ASSERT_TRUE(request.ok()) << request.status();
     EXPECT_THAT(request->translation.input.texts, ElementsAre("Hi a?b"));
     EXPECT_TRUE(request->auto_source);
     EXPECT_EQ(request->alternatives, body.empty() ? 0 : 2);
   }
-  const auto json = ParseTranslateBody(kJson, R"({"q": "a"})", "q=b&target=pt");
+  const auto json = Parse(kJson, R"({"q": "a"})", "q=b&target=pt");
   EXPECT_THAT(json->translation.input.texts, ElementsAre("a"));
   EXPECT_EQ(json->translation.input.target_language, "");
-  EXPECT_EQ(CheckTranslate(*ParseTranslateBody("", "")).message(),
-            "Invalid request: missing q parameter");
+  EXPECT_EQ(CheckTranslate(*Parse("", "")).message(), "Invalid request: missing q parameter");
 }
 
 TEST(TranslateMessageTest, ANegativeNumberOfAlternativesIsNone) {
-  EXPECT_EQ(ParseTranslateBody(kJson, R"({"alternatives": 99999999999})")->alternatives, 1000);
+  EXPECT_EQ(Parse(kJson, R"({"alternatives": 99999999999})")->alternatives, 1000);
 }
 
 TEST(TranslateMessageTest, BadBodiesAreNamed) {
@@ -97,7 +102,7 @@ TEST(TranslateMessageTest, BadBodiesAreNamed) {
       {"text/plain", "q", "Content-Type: 'text/plain' is not supported"},
       {"", "q", "Content-Type: ''"}};
   for (const Case& bad : cases) {
-    const auto request = ParseTranslateBody(bad.type, bad.body);
+    const auto request = Parse(bad.type, bad.body);
     EXPECT_EQ(request.status().code(), absl::StatusCode::kInvalidArgument) << bad.body;
     EXPECT_THAT(std::string(request.status().message()), HasSubstr(bad.message));
   }
@@ -105,7 +110,7 @@ TEST(TranslateMessageTest, BadBodiesAreNamed) {
 
 TEST(TranslateMessageTest, WhatIsMissingIsNamed) {
   const auto check = [](const std::string& body) {
-    return std::string(CheckTranslate(*ParseTranslateBody(kJson, body)).message());
+    return std::string(CheckTranslate(*Parse(kJson, body)).message());
   };
   EXPECT_EQ(check("{}"), "Invalid request: missing q parameter");
   EXPECT_EQ(check(R"({"q": ""})"), "Invalid request: missing q parameter");
@@ -115,9 +120,8 @@ TEST(TranslateMessageTest, WhatIsMissingIsNamed) {
 }
 
 TEST(TranslateMessageTest, TermsMayComeWithTheText) {
-  const auto json =
-      ParseTranslateBody("application/json",
-                         R"({"q": "a", "glossary": [{"source": "bank", "target": "margem"}],
+  const auto json = Parse("application/json",
+                          R"({"q": "a", "glossary": [{"source": "bank", "target": "margem"}],
           "do_not_translate": ["Acme", "Foo"]})");
   ASSERT_TRUE(json.ok()) << json.status();
   const std::vector<models::GlossaryEntry> glossary = {{"bank", "margem"}};
@@ -135,9 +139,8 @@ TEST(TranslateMessageTest, TermsMayComeWithTheText) {
 
 TEST(TranslateMessageTest, WrongTermsAreNamed) {
   const auto error = [](const std::string& member) {
-    return std::string(ParseTranslateBody("application/json", "{\"q\": \"a\", " + member + "}")
-                           .status()
-                           .message());
+    return std::string(
+        Parse("application/json", "{\"q\": \"a\", " + member + "}").status().message());
   };
   EXPECT_EQ(error(R"("glossary": {"a": "b"})"),
             "glossary: must be a list of objects, not object '{\"a\":\"b\"}'");
