@@ -117,12 +117,10 @@ absl::StatusOr<Ended> RunProgram(const std::string& program, std::vector<std::st
 // Tells a running server of models that came or went, and the person of what it did.
 class Announcer {
  public:
-  explicit Announcer(const PackageCommand& command) : command_(command) {}
+  Announcer(const PackageCommand& command, const std::shared_ptr<grpc::Channel>& channel)
+      : command_(command), admin_(v1::AdminService::NewStub(channel)) {}
 
   int Announce(const std::vector<std::string>& names) {
-    const auto channel = Connect(command_.client);
-    if (!channel.ok()) return Fail(std::string(channel.status().message()));
-    admin_ = v1::AdminService::NewStub(*channel);
     if (!command_.names_server && !ServesFolder()) {
       if (command_.kind != PackageCommand::Kind::kRemove) {
         Say("not_served", "",
@@ -197,7 +195,7 @@ class Announcer {
   }
 
   const PackageCommand& command_;
-  std::unique_ptr<v1::AdminService::Stub> admin_;
+  const std::unique_ptr<v1::AdminService::Stub> admin_;
 };
 
 }  // namespace
@@ -209,10 +207,14 @@ int RunPackage(const PackageCommand& command) {
     execv(program->c_str(), ArgumentsOf(*program, command.arguments).data());
     return Fail(StrCat("cannot start ", *program, ": ", std::strerror(errno)));
   }
+  // A transfer takes long: what is wrong with the files of TLS is told before.
+  const auto channel = Connect(command.client);
+  if (!channel.ok()) return Fail(std::string(channel.status().message()));
   const absl::StatusOr<Ended> ended = RunProgram(*program, command.arguments);
   if (!ended.ok()) return Fail(std::string(ended.status().message()));
   // The models that were done before a failure are told of too.
-  const int announced = ended->names.empty() ? kExitOk : Announcer(command).Announce(ended->names);
+  const int announced =
+      ended->names.empty() ? kExitOk : Announcer(command, *channel).Announce(ended->names);
   return ended->status != kExitOk ? ended->status : announced;
 }
 

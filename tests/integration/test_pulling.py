@@ -266,6 +266,14 @@ def a_transfer_that_hangs(hub, path, sent=0):
         ended.set()
 
 
+def test_what_the_server_will_be_asked_with_is_read_before_the_transfer(tmp_path):
+    # No hub is there to be asked.
+    for command, name in (("pull", "piper/en_US-lessac-medium"), ("add", tmp_path / "voice"), ("remove", "voice")):
+        ended = run(command, name, "--models", tmp_path / "models", "--tls-ca", tmp_path / "none.pem")
+        assert (ended.returncode, err(ended)) == (1, f"millrace: {tmp_path / 'none.pem'}: cannot be read: No such file or directory\n")
+    assert not (tmp_path / "models").exists()
+
+
 def test_ctrl_c_leaves_nothing_half_installed(hub, tmp_path):
     with a_transfer_that_hangs(hub, "/models/en-de/files/model.ende.intgemm.alphas.bin.gz", sent=1000) as begun:
         process = subprocess.Popen([BINARY, "pull", "firefox/en-de", "--models", tmp_path / "models"], env=ENVIRONMENT | hub.environment,
