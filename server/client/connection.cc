@@ -3,6 +3,7 @@
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -200,6 +201,27 @@ absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesys
     return InvalidArgument(file.empty() ? "text" : file.string(), ": is not valid UTF-8");
   }
   return content;
+}
+
+absl::StatusOr<std::string> TextToSend(const std::string& text, const std::filesystem::path& file) {
+  absl::StatusOr<std::string> content = Utf8Text(text, file);
+  if (content.ok() && content->empty())
+    return InvalidArgument(file.empty() ? "text" : file.string(), ": is empty");
+  return content;
+}
+
+absl::Status CheckWritable(const std::string& file) {
+  if (file.empty() || file == "-") return absl::OkStatus();
+  const auto cannot = [&file](int error) {
+    return InvalidArgument(file, ": cannot be written: ", std::strerror(error));
+  };
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file, error);
+  if (std::filesystem::is_directory(status)) return cannot(EISDIR);
+  if (std::filesystem::exists(status))
+    return access(file.c_str(), W_OK) == 0 ? absl::OkStatus() : cannot(errno);
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path() / ".";
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? absl::OkStatus() : cannot(errno);
 }
 
 }  // namespace millrace

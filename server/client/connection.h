@@ -36,5 +36,11 @@ absl::StatusOr<std::string> ReadInput();
 // Returns what is in the file if one is named, else the text itself, or all of standard input for
 // "-". Returns InvalidArgument for what is not UTF-8.
 absl::StatusOr<std::string> Utf8Text(const std::string& text, const std::filesystem::path& file);
+// The same for a text that a server is asked about, which must not be empty.
+absl::StatusOr<std::string> TextToSend(const std::string& text, const std::filesystem::path& file);
+
+// Returns why an output cannot be written, as far as that is known before it is opened, which may
+// be long after. file: "-" for standard output; empty if there is none.
+absl::Status CheckWritable(const std::string& file);
 
 }  // namespace millrace

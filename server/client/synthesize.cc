@@ -46,9 +46,12 @@ absl::StatusOr<AudioFormat> FormatOf(const SynthesizeCommand& command) {
       "--format names one for any ending");
 }
 
-absl::Status CheckTimestamps(const std::string& file) {
+absl::Status CheckTimestamps(const SynthesizeCommand& command) {
+  const std::string& file = command.timestamps;
+  if (file.empty()) return absl::OkStatus();
+  if (file == command.output) return InvalidArgument("--timestamps: is the file of --output");
   const std::string ending = EndingOf(file);
-  if (file.empty() || ending == ".vtt" || ending == ".json") return absl::OkStatus();
+  if (ending == ".vtt" || ending == ".json") return absl::OkStatus();
   return InvalidArgument("--timestamps: the ending of '", file,
                          "' names no format, allowed: .vtt, .json");
 }
@@ -83,15 +86,19 @@ int RunSynthesize(const SynthesizeCommand& command) {
   // This is checked before the server is called: an unknown format, or a rate that the format
   // lacks.
   const absl::StatusOr<AudioFormat> format = FormatOf(command);
-  for (const absl::Status& status : {format.status(), CheckTimestamps(command.timestamps)}) {
+  for (const absl::Status& status : {format.status(), CheckTimestamps(command)}) {
     if (status.ok()) continue;
     Fail(std::string(status.message()));
     return kExitUsage;
   }
   if (const auto rate = models::ResolveSampleRate(*format, command.sample_rate, 0); !rate.ok())
     return Fail(InTermsOfFlags(std::string(rate.status().message())));
-  const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
+  const absl::StatusOr<std::string> text = TextToSend(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
+  for (const std::string& file : {command.output, command.timestamps}) {
+    if (absl::Status status = CheckWritable(file); !status.ok())
+      return Fail(std::string(status.message()));
+  }
   Interruption interruption;
   std::unique_ptr<Player> player;
   if (command.play) {

@@ -27,6 +27,8 @@ constexpr std::chrono::milliseconds kInterval{50};
 int RunTrace(const TraceCommand& command) {
   Mutex mu;
   grpc::ClientContext* call = nullptr;  // the one that runs, under mu
+  if (absl::Status status = CheckWritable(command.output); !status.ok())
+    return Fail(std::string(status.message()));
   Interruption interruption;
   const auto channel = Connect(command.client);
   if (!channel.ok()) return Fail(std::string(channel.status().message()));

@@ -301,7 +301,7 @@ int RunTranslate(const TranslateCommand& command) {
   const auto stub = v1::TranslationService::NewStub(*channel);
   if (command.list_languages) return ListLanguages(command, *stub);
   if (IsDocument(command)) return TranslateDocument(command, *stub);
-  const absl::StatusOr<std::string> text = Utf8Text(command.text, command.file);
+  const absl::StatusOr<std::string> text = TextToSend(command.text, command.file);
   if (!text.ok()) return Fail(std::string(text.status().message()));
   if (command.detect) return Detect(command, *text, *stub);
   return TranslateText(command, *text, *stub);

@@ -71,6 +71,7 @@ class FakeTranslation final : public v1::TranslationService::Service {
 class FakeSynthesis final : public v1::SynthesisService::Service {
   Status StreamSynthesize(ServerContext*, const v1::SynthesizeRequest* request,
                           grpc::ServerWriter<v1::StreamSynthesizeResponse>* writer) override {
+    ++calls;
     if (request->text() == "silence") return Status::OK;
     for (int sentence = 0; sentence < 2; ++sentence) {
       const std::vector<float> samples(100, sentence == 0 ? 0.5F : -0.5F);
@@ -85,6 +86,9 @@ class FakeSynthesis final : public v1::SynthesisService::Service {
     }
     return Status::OK;
   }
+
+ public:
+  int calls = 0;
 };
 
 class FakeAdmin final : public v1::AdminService::Service {

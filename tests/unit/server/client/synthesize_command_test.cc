@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "tests/unit/server/client/client_fixture.h"
@@ -130,9 +131,44 @@ TEST_F(SynthesizeCommandTest, SynthesizeFailuresAreNamed) {
   command.output = folder_ / "no" / "folder" / "out.wav";
   EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
   EXPECT_NE(err_.find("out.wav: cannot be written"), std::string::npos) << err_;
+  command.output = folder_ / "out.wav";
   command.text = "silence";
   EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
   EXPECT_NE(err_.find("sent no audio"), std::string::npos) << err_;
+}
+
+TEST_F(SynthesizeCommandTest, WhatCannotBeWrittenOrSpokenIsToldBeforeTheServerIsAsked) {
+  std::ofstream(folder_ / "file") << "kept";
+  std::ofstream(folder_ / "empty.txt");
+  const auto error = [&](const std::string& output, const std::string& times,
+                         const std::string& text = "Hello") {
+    SynthesizeCommand command;
+    command.client = client_;
+    command.text = text;
+    command.output = folder_ / output;
+    command.format = "wav";
+    if (!times.empty()) command.timestamps = folder_ / times;
+    EXPECT_NE(Captured([&] { return RunSynthesize(command); }), kExitOk);
+    return err_;
+  };
+  const std::string begin = "millrace: " + folder_.string();
+  EXPECT_EQ(error("no/out.wav", ""),
+            begin + "/no/out.wav: cannot be written: No such file or directory\n");
+  EXPECT_EQ(error("file/out.wav", ""),
+            begin + "/file/out.wav: cannot be written: Not a directory\n");
+  EXPECT_EQ(error("", ""), begin + "/: cannot be written: Is a directory\n");
+  EXPECT_EQ(error("out.wav", "no/t.vtt"),
+            begin + "/no/t.vtt: cannot be written: No such file or directory\n");
+  EXPECT_EQ(error("out.json", "out.json"), "millrace: --timestamps: is the file of --output\n");
+  EXPECT_EQ(error("out.wav", "", ""), "millrace: text: is empty\n");
+  SynthesizeCommand command;
+  command.client = client_;
+  command.file = folder_ / "empty.txt";
+  EXPECT_EQ(Captured([&] { return RunSynthesize(command); }), kExitFailed);
+  EXPECT_EQ(err_, begin + "/empty.txt: is empty\n");
+  EXPECT_EQ(synthesis_.calls, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "out.wav"));
+  EXPECT_EQ(Read(folder_ / "file"), "kept");
 }
 
 }  // namespace

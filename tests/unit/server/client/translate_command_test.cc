@@ -63,6 +63,14 @@ TEST_F(TranslateCommandTest, DocumentsAreTranslatedTextByText) {
   std::ofstream(command.file).close();
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_EQ(err_, "millrace: " + command.file.string() + ": is empty\n");
+  translation_.calls = 0;
+  for (const bool detect : {false, true}) {
+    TranslateCommand empty{client_, "", "m", "en", "pt"};
+    empty.detect = detect;
+    EXPECT_EQ(Captured([&] { return RunTranslate(empty); }), kExitFailed);
+    EXPECT_EQ(err_, "millrace: text: is empty\n");
+  }
+  EXPECT_EQ(translation_.calls, 0);
   command.file = folder_ / "a\x1B[2J.docx";
   EXPECT_EQ(Captured([&] { return RunTranslate(command); }), kExitFailed);
   EXPECT_NE(err_.find("/a?[2J.docx: cannot be read"), err_.npos) << err_;
