@@ -186,43 +186,47 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
       "Translate this file: a text, or a document such as .docx, .odt, .srt, .po or .json, which "
       "is printed with its texts translated");
   translate.add_flag("--json", v.translate.json, "Print JSON");
-  AddOption(translate, "--model", v.translate.model, "NAME",
-            "Model; without it the one that fits the languages");
-  AddOption(translate, "--source", v.translate.source_language, "LANG",
-            "Language of the text, such as en; auto has it detected (default: that of the model "
-            "that --model names or that alone translates into --target)");
-  AddOption(translate, "--target", v.translate.target_language, "LANG",
-            "Language to translate to, such as pt (default: that of the model that --model names "
-            "or that alone translates from --source)");
-  AddOption(translate, "--format", v.translate.format, "FORMAT",
-            "What the text is: text, html or markdown (default: as the file's name ends, "
-            "else text)")
-      ->check(OneOf({"text", "html", "markdown"}));
-  Named(translate.add_option_function<std::string>(
-            "--glossary", [&v](const std::string& name) { v.translate.glossary = name; },
-            "Translate the terms of this file as it says: on each line a term, a tab and its "
-            "translation"),
-        "FILE");
-  AddOption(translate, "--beam-size", v.translate.beam_size, "N",
-            "Hypotheses that the search keeps, 1..16 (default: the model's)")
-      ->check(Between(1, 16));
-  AddOption(translate, "--alternatives", v.translate.alternatives, "N",
-            "Print so many other translations too, 1..15, each line with its "
-            "score")
-      ->check(Between(1, 15));
+  CLI::Option* const of_translations[] = {
+      AddOption(translate, "--model", v.translate.model, "NAME",
+                "Model; without it the one that fits the languages"),
+      AddOption(translate, "--source", v.translate.source_language, "LANG",
+                "Language of the text, such as en; auto has it detected (default: that of the "
+                "model that --model names or that alone translates into --target)"),
+      AddOption(translate, "--target", v.translate.target_language, "LANG",
+                "Language to translate to, such as pt (default: that of the model that --model "
+                "names or that alone translates from --source)"),
+      AddOption(translate, "--format", v.translate.format, "FORMAT",
+                "What the text is: text, html or markdown (default: as the file's name ends, "
+                "else text)")
+          ->check(OneOf({"text", "html", "markdown"})),
+      Named(translate.add_option_function<std::string>(
+                "--glossary", [&v](const std::string& name) { v.translate.glossary = name; },
+                "Translate the terms of this file as it says: on each line a term, a tab and its "
+                "translation"),
+            "FILE"),
+      AddOption(translate, "--beam-size", v.translate.beam_size, "N",
+                "Hypotheses that the search keeps, 1..16 (default: the model's)")
+          ->check(Between(1, 16)),
+      AddOption(translate, "--alternatives", v.translate.alternatives, "N",
+                "Print so many other translations too, 1..15, each line with its "
+                "score")
+          ->check(Between(1, 15)),
+  };
   CLI::Option* detect =
       translate.add_flag("--detect", v.translate.detect, "Only tell the language of the text");
-  translate
-      .add_flag_callback(
-          "--list-languages",
-          [&v, text] {
-            v.translate.list_languages = true;
-            text->required(false);
-          },
-          "List what the server translates into what")
-      ->trigger_on_parse()
-      ->excludes(text)
-      ->excludes(detect);
+  CLI::Option* const list_languages = translate.add_flag_callback(
+      "--list-languages",
+      [&v, text] {
+        v.translate.list_languages = true;
+        text->required(false);
+      },
+      "List what the server translates into what");
+  list_languages->trigger_on_parse()->excludes(text)->excludes(detect);
+  // These would have no effect.
+  for (CLI::Option* const option : of_translations) {
+    detect->excludes(option);
+    list_languages->excludes(option);
+  }
   v.AddClientOptions(translate, Values::Deadline::kNone);
 
   CLI::App& synthesize =

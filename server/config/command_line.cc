@@ -139,20 +139,23 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     // An argument without a flag has a name for the help alone.
-    if (!option->get_positional()) names.push_back(option->get_name(false, true));
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(subcommand->get_name());
   }
   const std::string shown = word.empty() ? "''" : word;
+  // What is known as an option and was not taken for one stands behind two dashes.
+  const bool is_late = std::ranges::find(names, word) != names.end();
+  const bool is_option = word.starts_with("-") && !is_late;
   const char* kind =
-      word.starts_with("-")
-          ? "unknown option "
-          : (command.get_parent() == nullptr ? "unknown command " : "unexpected argument ");
+      is_option ? "unknown option "
+                : (command.get_parent() == nullptr ? "unknown command " : "unexpected argument ");
   const std::string& name = command.get_name();
   const bool takes_text = name == "translate" || name == "synthesize";
-  const char* hint = takes_text && !word.starts_with("-") ? "; put the text in quotes" : "";
-  return UsageError(StrCat(kind, shown, Suggestion(word, names), hint),
+  std::string hint = is_late ? "; options stand before --" : Suggestion(word, names);
+  if (takes_text && !is_option && !is_late) hint += "; put the text in quotes";
+  return UsageError(StrCat(kind, shown, hint),
                     command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
 

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/server/config/command_line_fixture.h"
@@ -105,6 +107,9 @@ TEST(FlagsTest, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_TRUE(Has(exit.err, "unknown option --quue-size, did you mean --queue-size?")) << exit.err;
   EXPECT_TRUE(exit.out.empty());
   EXPECT_TRUE(Has(Refused({"serve", "--quue-size=4"}).err, "did you mean --queue-size?"));
+  // Those that have a short name too are among them.
+  EXPECT_TRUE(Has(Refused({"synthesize", "a", "--outptu", "b"}).err, "did you mean --output?"));
+  EXPECT_TRUE(Has(Refused({"--verison"}).err, "did you mean --version?"));
   // An argument without a flag is none that could be meant.
   EXPECT_TRUE(Has(Refused({"translate", "Hi", "--text"}).err, "unknown option --text\n"));
   for (const std::vector<std::string>& command :
@@ -120,6 +125,8 @@ TEST(FlagsTest, WhatFollowsTwoDashesIsNoOption) {
   EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "-o", "x.wav", "--", "-h"}).text, "-h");
   EXPECT_EQ(Parse<TranslateCommand>({"translate", "a", "--"}).text, "a");
   EXPECT_TRUE(Has(Refused({"translate", "--", "a", "b"}).err, "unexpected argument b"));
+  EXPECT_TRUE(Has(Refused({"translate", "--", "a", "--model", "m"}).err,
+                  "unexpected argument --model; options stand before --\n"));
 }
 
 TEST(FlagsTest, BadValueNamesOptionValueAndAllowed) {
@@ -311,15 +318,29 @@ TEST(CommandsTest, Translate) {
   EXPECT_EQ(Refused({"translate"}).status, kExitUsage);
   EXPECT_EQ(Refused({"translate", "a", "--beam-size", "17"}).status, kExitUsage);
   EXPECT_EQ(Refused({"translate", "a", "--format", "pdf"}).status, kExitUsage);
-  const TranslateCommand options =
-      Parse<TranslateCommand>({"translate", "a", "--beam-size", "5", "--alternatives", "3",
-                               "--format", "html", "--detect"});
+  const TranslateCommand options = Parse<TranslateCommand>(
+      {"translate", "a", "--beam-size", "5", "--alternatives", "3", "--format", "html"});
   EXPECT_EQ(options.beam_size, 5);
   EXPECT_EQ(options.alternatives, 3);
   EXPECT_EQ(options.format, "html");
-  EXPECT_TRUE(options.detect);
+  EXPECT_TRUE(Parse<TranslateCommand>({"translate", "a", "--detect"}).detect);
   EXPECT_TRUE(Parse<TranslateCommand>({"translate", "--list-languages"}).list_languages);
   EXPECT_EQ(Refused({"translate", "a", "--list-languages"}).status, kExitUsage);
+}
+
+TEST(CommandsTest, OptionsOfTranslationsWithoutOneAreRefused) {
+  const std::pair<const char*, const char*> options[] = {
+      {"--model", "m"},    {"--source", "en"},   {"--target", "pt"},     {"--format", "text"},
+      {"--glossary", "t"}, {"--beam-size", "2"}, {"--alternatives", "2"}};
+  for (const auto& [option, value] : options) {
+    const std::string excludes = std::string(option) + ": excludes ";
+    EXPECT_TRUE(
+        Has(Refused({"translate", "a", "--detect", option, value}).err, excludes + "--detect"))
+        << option;
+    EXPECT_TRUE(Has(Refused({"translate", "--list-languages", option, value}).err,
+                    excludes + "--list-languages"))
+        << option;
+  }
 }
 
 TEST(CommandsTest, SynthesizeReadsADashAsText) {
