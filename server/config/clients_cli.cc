@@ -17,6 +17,9 @@ namespace {
 
 using Device = std::optional<runtime::DeviceType>;  // none: the best that is available
 
+// The heading of the options that name a server.
+constexpr char kConnection[] = "Connection";
+
 absl::Status CheckServerAddress(const std::string& address) {
   const absl::StatusOr<ListenAddress> parsed = ParseListenAddress(address);
   const bool names_host = !address.starts_with(':') && !address.starts_with('*');
@@ -74,7 +77,7 @@ struct ClientCommands::Values {
   // Commands whose work may be long have no deadline.
   enum class Deadline : uint8_t { kMinute, kNone };
   void AddClientOptions(CLI::App& command, Deadline deadline = Deadline::kMinute) {
-    const std::string group = "Connection";
+    const std::string group = kConnection;
     AddOption(command, "--address", client.address, "ADDR",
               "The server's gRPC address, host:port or unix:path (default: 127.0.0.1:8001)")
         ->group(group);
@@ -127,15 +130,23 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
 
   CLI::App& models =
       *app.add_subcommand("models", "List the models of a running server, or of a folder");
-  AddOption(models, "--models", v.models.models, "DIR",
-            "List this model repository instead of asking a server");
-  models.add_flag("--voices", v.models.voices, "List the voices, with their languages and models");
+  CLI::Option* const folder = AddOption(models, "--models", v.models.models, "DIR",
+                                        "List this model repository instead of asking a server");
+  CLI::Option* const voices = models.add_flag("--voices", v.models.voices,
+                                              "List the voices, with their languages and models");
   models.add_flag("--json", v.models.json, "Print JSON");
-  AddOption(models, "--available", v.packages.filter, "FILTER",
-            "List the models that `millrace pull` can fetch instead, or those with "
-            "this in their name or languages")
-      ->expected(0, 1);
+  CLI::Option* const available =
+      AddOption(models, "--available", v.packages.filter, "FILTER",
+                "List the models that `millrace pull` can fetch instead, or those with "
+                "this in their name or languages")
+          ->expected(0, 1);
   v.AddClientOptions(models);
+  // No server is asked with these, and folders do not tell of voices.
+  for (CLI::Option* const option : models.get_options()) {
+    if (option->get_group() != kConnection && option != voices) continue;
+    folder->excludes(option);
+    available->excludes(option);
+  }
 
   AddPackageCommands(app, v.packages, [&v](CLI::App& command) {
     v.AddClientOptions(command, Values::Deadline::kNone);
@@ -241,17 +252,24 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   synthesize.add_flag("--play", v.synthesize.play,
                       "Play the speech while it comes, through aplay, ffplay, play (SoX) or mpv, "
                       "and write it only if -o is given");
-  synthesize.final_callback([&v, output] {
-    if (v.synthesize.play && output->empty()) v.synthesize.output.clear();
+  const CLI::Option* const of_files[] = {
+      AddOption(synthesize, "--format", v.synthesize.format, "FORMAT",
+                "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
+                "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
+                ".pcm or .raw; wav where it has no ending")
+          ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"})),
+      AddOption(synthesize, "--sample-rate", v.synthesize.sample_rate, "HZ",
+                "Hertz, 8000..48000; without it the voice's own")
+          ->check(Between(8000, 48000)),
+  };
+  synthesize.final_callback([&v, output, of_files] {
+    if (!v.synthesize.play || !output->empty()) return;
+    v.synthesize.output.clear();
+    // What is played is neither encoded nor resampled.
+    for (const CLI::Option* option : of_files) {
+      if (!option->empty()) throw CLI::RequiresError(option->get_name(), "--output");
+    }
   });
-  AddOption(synthesize, "--format", v.synthesize.format, "FORMAT",
-            "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
-            "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
-            ".pcm or .raw; wav where it has no ending")
-      ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"}));
-  AddOption(synthesize, "--sample-rate", v.synthesize.sample_rate, "HZ",
-            "Hertz, 8000..48000; without it the voice's own")
-      ->check(Between(8000, 48000));
   AddOption(synthesize, "--model", v.synthesize.model, "NAME",
             "Model, or tts-1 and the like; without it the one that suits text and voice");
   AddOption(synthesize, "--voice", v.synthesize.voice, "NAME",
@@ -263,12 +281,15 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   AddOption(synthesize, "--language", v.synthesize.language, "LANG",
             "Of the text, such as ja or pt-BR; `millrace models` lists them "
             "(default: the text's where no model is named, else the model's)");
-  AddOption(synthesize, "--text-format", v.synthesize.text_format, "FORMAT",
-            "text, tags (plain text with [pause:1.5s] and such) or ssml "
-            "(default: text)")
-      ->check(OneOf({"text", "tags", "ssml"}));
-  synthesize.add_flag("--phonemes", v.synthesize.phonemes,
-                      "The text is phonemes, in the model's own symbols");
+  CLI::Option* const text_format =
+      AddOption(synthesize, "--text-format", v.synthesize.text_format, "FORMAT",
+                "text, tags (plain text with [pause:1.5s] and such) or ssml "
+                "(default: text)")
+          ->check(OneOf({"text", "tags", "ssml"}));
+  synthesize
+      .add_flag("--phonemes", v.synthesize.phonemes,
+                "The text is phonemes, in the model's own symbols")
+      ->excludes(text_format);
   AddOption(synthesize, "--timestamps", v.synthesize.timestamps, "FILE",
             "Also write when each word is heard: WebVTT if the file ends in "
             ".vtt, with the phonemes as JSON if in .json");

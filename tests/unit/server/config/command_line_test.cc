@@ -358,6 +358,26 @@ TEST(CommandsTest, SynthesizeReadsADashAsText) {
   EXPECT_EQ(opus.sample_rate, 48000U);
 }
 
+TEST(CommandsTest, OptionsThatWouldHaveNoEffectAreRefused) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"synthesize", "x", "--play", "--format", "mp3"}, "--format: needs --output"},
+      {{"synthesize", "x", "--play", "--sample-rate", "8000"}, "--sample-rate: needs --output"},
+      {{"synthesize", "x", "--phonemes", "--text-format", "ssml"}, "excludes --phonemes"},
+      {{"models", "--models", "m", "--address", "a:1"}, "--models: excludes --address"},
+      {{"models", "--models", "m", "--tls-ca", "ca"}, "--models: excludes --tls-ca"},
+      {{"models", "--models", "m", "--voices"}, "--models: excludes --voices"},
+      {{"models", "--available", "--address", "a:1"}, "--available: excludes --address"},
+  };
+  for (const auto& [arguments, words] : cases) {
+    const EarlyExit exit = Refused(arguments);
+    EXPECT_EQ(exit.status, kExitUsage);
+    EXPECT_TRUE(Has(exit.err, words)) << exit.err;
+  }
+  EXPECT_EQ(
+      Parse<SynthesizeCommand>({"synthesize", "x", "--play", "-o", "y", "--format", "mp3"}).format,
+      "mp3");
+}
+
 TEST(CommandsTest, SynthesizeWritesWhatItPlaysOnlyIfAsked) {
   EXPECT_EQ(Parse<SynthesizeCommand>({"synthesize", "x"}).output, "out.wav");
   const SynthesizeCommand played = Parse<SynthesizeCommand>({"synthesize", "x", "--play"});
