@@ -43,9 +43,11 @@ absl::Status CheckJsonType(std::string_view content_type, std::string_view body)
 }
 
 absl::Status NeitherJsonNorForm(std::string_view content_type) {
-  return Unsupported(
-      content_type,
-      "application/json, application/x-www-form-urlencoded and multipart/form-data are");
+  constexpr std::string_view kTypes =
+      "application/json, application/x-www-form-urlencoded and multipart/form-data are";
+  if (content_type.empty())
+    return InvalidArgument("Content-Type: is missing; ", kTypes, " supported");
+  return Unsupported(content_type, kTypes);
 }
 
 }  // namespace millrace

@@ -66,6 +66,12 @@ TEST(JsonBody, AnotherTypeIsRefusedUnlessTheBodyIsJson) {
             "application/json is");
 }
 
+TEST(JsonBody, ATypeThatIsMissingIsToldSo) {
+  EXPECT_EQ(NeitherJsonNorForm("").message(),
+            "Content-Type: is missing; application/json, application/x-www-form-urlencoded and "
+            "multipart/form-data are supported");
+}
+
 TEST(JsonBody, ATypeIsNamedInSmallLettersWithoutItsParameters) {
   EXPECT_EQ(NeitherJsonNorForm("Multipart/Mixed; boundary=X").message(),
             "Content-Type: 'multipart/mixed' is not supported; application/json, "
