@@ -1,6 +1,8 @@
 #include "server/config/command_line.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -155,6 +157,8 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
   const bool takes_text = name == "translate" || name == "synthesize";
   std::string hint = is_late ? "; options stand before --" : Suggestion(word, names);
   if (takes_text && !is_option && !is_late) hint += "; put the text in quotes";
+  if (takes_text && is_option && word.find(' ') != word.npos)
+    hint += "; a text that begins with - stands behind --";
   return UsageError(StrCat(kind, shown, hint),
                     command.get_parent() == nullptr ? "" : command.get_name(), json_log);
 }
@@ -175,9 +179,19 @@ std::string QuoteToml(const std::string& text) {
   return quoted + '"';
 }
 
+// Leaves out what an option excludes: a message says so to those who give both.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" Excludes:"));
+  }
+};
+
 // All commands with their options. CLI11 keeps pointers to the members.
 struct Grammar {
   Grammar() {
+    app.formatter(std::make_shared<HelpFormatter>());
     app.get_formatter()->column_width(40);
     app.set_help_flag("-h,--help", "Print this help");
     app.set_help_all_flag("");

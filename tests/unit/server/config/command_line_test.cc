@@ -127,6 +127,8 @@ TEST(FlagsTest, WhatFollowsTwoDashesIsNoOption) {
   EXPECT_TRUE(Has(Refused({"translate", "--", "a", "b"}).err, "unexpected argument b"));
   EXPECT_TRUE(Has(Refused({"translate", "--", "a", "--model", "m"}).err,
                   "unexpected argument --model; options stand before --\n"));
+  EXPECT_TRUE(Has(Refused({"translate", "--insecure or not"}).err,
+                  "unknown option --insecure or not; a text that begins with - stands behind --"));
 }
 
 TEST(FlagsTest, BadValueNamesOptionValueAndAllowed) {
@@ -296,6 +298,8 @@ TEST(CommandsTest, HelpIsACommandToo) {
     return exit.out;
   };
   EXPECT_EQ(help({"help"}), help({"--help"}));
+  EXPECT_TRUE(Has(help({"help", "translate"}), "--detect ")) << help({"help", "translate"});
+  EXPECT_FALSE(Has(help({"help", "translate"}), "Excludes"));
   EXPECT_EQ(help({"help", "load"}), help({"load", "--help"}));
   EXPECT_NE(help({"help", "load"}), help({"--help"}));
   for (const Arguments& arguments : {Arguments{"help", "transalte"}, {"transalte", "--help"}}) {
