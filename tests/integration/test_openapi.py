@@ -38,8 +38,8 @@ class Caller:
     def __init__(self, daemon, paths):
         self._daemon, self._paths, self._told = daemon, paths, {}
 
-    def call(self, method, path, parameter=None):
-        """Status, headers and body of the answer. A parameter is added to the query."""
+    def call(self, method, path, parameter=None, members=None):
+        """Status, headers and body of the answer. A parameter is added to the query, members to the body."""
         operation = self._paths[path][method]
         parts = {parameter["name"]: parameter.get("example") for parameter in operation.get("parameters", ())}
         place = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]] or self._answered(part[1]), path)
@@ -48,7 +48,7 @@ class Caller:
         place += "?" * bool(parameters) + "&".join(parameters)
         body, headers = None, UPGRADE if "101" in operation["responses"] else {}
         for kind, content in operation.get("requestBody", {"content": {}})["content"].items():
-            example = {name: self._answered(name) if name in TOLD and name != "name" else value for name, value in content["example"].items()}
+            example = {name: self._answered(name) if name in TOLD and name != "name" else value for name, value in (content["example"] | (members or {})).items()}
             body = form(example) if kind == FORM else example
             headers = {"Content-Type": f"{kind}; boundary={BOUNDARY}" if kind == FORM else kind}
         return ask(self._daemon, place, body, method.upper(), **headers)
@@ -92,6 +92,17 @@ def test_every_route_tells_of_a_parameter_that_it_does_not_know(daemon, paths, r
     for method, path in routes:
         status, headers, _ = Caller(daemon, paths).call(method, path, "unheard=of")
         if status < 300 and 'query parameters: unheard"' not in headers.get("Warning", ""):
+            silent.append(f"{method} {path}: {status} {headers.get('Warning')}")
+    assert not silent, "\n".join(silent)
+
+
+def test_every_route_tells_of_a_member_that_it_does_not_know(daemon, paths, routes):
+    silent = []
+    for method, path in routes:
+        if "requestBody" not in paths[path][method]:
+            continue
+        status, headers, _ = Caller(daemon, paths).call(method, path, members={"unheard": "of"})
+        if status < 300 and 'ignored members: unheard"' not in headers.get("Warning", ""):
             silent.append(f"{method} {path}: {status} {headers.get('Warning')}")
     assert not silent, "\n".join(silent)
 

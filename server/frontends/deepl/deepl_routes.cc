@@ -130,6 +130,7 @@ class DeepLRoutes {
       }
     }
     if (!status.ok()) return SendDeepLError(response, status);
+    AddWarningOfOthers(*members, {"type"}, response);
     SendJson(response, *(*targets ? targets_ : sources_).Get());
   }
 
@@ -137,6 +138,8 @@ class DeepLRoutes {
                       const Members& members) {
     absl::Status status = Check(request, members);
     if (!status.ok()) return SendDeepLError(response, status);
+    AddWarningOfOthers(
+        *members, {"name", "source_lang", "target_lang", "entries", "entries_format"}, response);
     absl::StatusOr<Glossary> glossary = ParseGlossary(*members);
     if (!glossary.ok()) return SendDeepLError(response, glossary.status());
     if (status = CheckPair(*glossary); !status.ok()) return SendDeepLError(response, status);
@@ -265,6 +268,7 @@ class DeepLRoutes {
   void Usage(const httplib::Request& request, httplib::Response& response, const Members& members) {
     if (absl::Status status = Check(request, members); !status.ok())
       return SendDeepLError(response, status);
+    AddWarningOfOthers(*members, {}, response);
     SendJson(response, DeepLUsageBody());
   }
 
@@ -394,6 +398,7 @@ class DeepLRoutes {
     absl::Status status = Check(request, members);
     DocumentStore::Handle handle{request.matches[1].str(), ""};
     if (status.ok()) {
+      AddWarningOfOthers(*members, {kDocumentKey}, response);
       const auto member = members->find(kDocumentKey);
       status = member == members->end() ? InvalidArgument("document_key: is missing")
                                         : TakeString(*member, kDocumentKey, handle.key);

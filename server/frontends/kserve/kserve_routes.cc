@@ -7,6 +7,7 @@
 #include "models/core/shown.h"
 #include "models/core/strings.h"
 #include "nlohmann/json.hpp"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/kserve/model_config.h"
 #include "server/frontends/kserve/repository_actions.h"
 #include "server/http/http_routes.h"
@@ -55,10 +56,11 @@ Json IndexEntry(const ModelStatusView& model) {
 }
 
 // Returns whether only models that serve are asked for; the body may be empty.
-absl::StatusOr<bool> OnlyReady(const httplib::Request& request) {
+absl::StatusOr<bool> OnlyReady(const httplib::Request& request, httplib::Response& response) {
   if (request.body.empty()) return false;
   MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
   MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(request.body));
+  server::AddWarningOfOthers(members, {"ready"}, response);
   const auto ready = members.find("ready");
   if (ready == members.end()) return false;
   bool only_ready = false;
@@ -170,7 +172,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
              }));
   routes.Post("/v2/repository/index",
               guarded([&view](const httplib::Request& request, httplib::Response& response) {
-                const auto only_ready = OnlyReady(request);
+                const auto only_ready = OnlyReady(request, response);
                 if (!only_ready.ok())
                   return SendError(response, 400, std::string(Message(only_ready.status())));
                 Json index = Json::array();

@@ -12,6 +12,7 @@
 #include "mps_runtime/base/mutex.h"
 #include "nlohmann/json.hpp"
 #include "server/frontends/http/error_status.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/http/admin_access.h"
 #include "server/http/http_routes.h"
 #include "server/http/json_body.h"
@@ -58,10 +59,12 @@ LoadValue ValueOf(const nlohmann::json& value) {
 
 // Calls `take` with each parameter of the body, which may be empty.
 template <typename Take>
-absl::Status ReadParameters(const httplib::Request& request, const Take& take) {
+absl::Status ReadParameters(const httplib::Request& request, httplib::Response& response,
+                            const Take& take) {
   if (request.body.empty()) return absl::OkStatus();
   MILLRACE_RETURN_IF_ERROR(CheckJsonType(request.get_header_value("Content-Type"), request.body));
   MILLRACE_ASSIGN_OR_RETURN(const auto members, ParseJsonObject(request.body));
+  AddWarningOfOthers(members, {"parameters"}, response);
   const auto parameters = members.find("parameters");
   if (parameters == members.end() || parameters->is_null()) return absl::OkStatus();
   if (!parameters->is_object()) return WrongType("parameters", "an object", *parameters);
@@ -80,9 +83,10 @@ class RepositoryRoutes {
     absl::Status status = Check(request);
     PullOrder order;
     if (status.ok()) {
-      status = ReadParameters(request, [&order](const std::string& name, const auto& value) {
-        return TakeLoadParameter(name, ValueOf(value), order);
-      });
+      status =
+          ReadParameters(request, response, [&order](const std::string& name, const auto& value) {
+            return TakeLoadParameter(name, ValueOf(value), order);
+          });
     }
     if (!status.ok()) return Answer(response, status);
     const absl::StatusOr<Ticket> place = connections_.TryEnter();
@@ -109,9 +113,10 @@ class RepositoryRoutes {
     absl::Status status = Check(request);
     bool remove = false;
     if (status.ok()) {
-      status = ReadParameters(request, [&remove](const std::string& name, const auto& value) {
-        return TakeUnloadParameter(name, ValueOf(value), remove);
-      });
+      status =
+          ReadParameters(request, response, [&remove](const std::string& name, const auto& value) {
+            return TakeUnloadParameter(name, ValueOf(value), remove);
+          });
     }
     if (status.ok()) status = server::Unload(actions_, request.matches[1].str(), remove);
     Answer(response, status);

@@ -17,9 +17,11 @@
 #include "server/frontends/http/file_form.h"
 #include "server/frontends/http/file_places.h"
 #include "server/frontends/http/request_members.h"
+#include "server/frontends/http/response_headers.h"
 #include "server/frontends/libretranslate/answers.h"
 #include "server/frontends/libretranslate/translate_message.h"
 #include "server/http/http_routes.h"
+#include "server/json/ignored_members.h"
 
 namespace millrace::server {
 namespace {
@@ -50,6 +52,7 @@ class FileRoutes {
     absl::StatusOr<HttpTranslateRequest> wanted =
         read->ok() ? ParseTranslateForm(std::move(form.members)) : read->status();
     const std::string key = wanted.ok() ? wanted->api_key : "";
+    if (wanted.ok()) AddWarning(IgnoredMembersWarning(wanted->ignored), response);
     std::unique_ptr<Document> document;
     auto translation = Open(request, std::move(wanted), form, document);
     const std::string target = translation.ok() ? translation->input.target_language : "";
