@@ -252,21 +252,21 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   synthesize.add_flag("--play", v.synthesize.play,
                       "Play the speech while it comes, through aplay, ffplay, play (SoX) or mpv, "
                       "and write it only if -o is given");
-  const CLI::Option* const of_files[] = {
+  const CLI::Option* const format =
       AddOption(synthesize, "--format", v.synthesize.format, "FORMAT",
                 "wav, flac, mp3, opus (in Ogg) or pcm (16 bit, little-endian, no "
                 "header); without it as the file's name ends: .wav, .flac, .mp3, .opus or .ogg, "
                 ".pcm or .raw; wav where it has no ending")
-          ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"})),
+          ->check(OneOf({"wav", "flac", "mp3", "opus", "pcm"}));
+  const CLI::Option* const sample_rate =
       AddOption(synthesize, "--sample-rate", v.synthesize.sample_rate, "HZ",
                 "Hertz, 8000..48000; without it the voice's own")
-          ->check(Between(8000, 48000)),
-  };
-  synthesize.final_callback([&v, output, of_files] {
+          ->check(Between(8000, 48000));
+  synthesize.final_callback([&v, output, format, sample_rate] {
     if (!v.synthesize.play || !output->empty()) return;
     v.synthesize.output.clear();
     // What is played is neither encoded nor resampled.
-    for (const CLI::Option* option : of_files) {
+    for (const CLI::Option* option : {format, sample_rate}) {
       if (!option->empty()) throw CLI::RequiresError(option->get_name(), "--output");
     }
   });
