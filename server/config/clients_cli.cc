@@ -265,7 +265,7 @@ ClientCommands::ClientCommands(CLI::App& app) : values_(std::make_unique<Values>
   synthesize.final_callback([&v, output, format, sample_rate] {
     if (!v.synthesize.play || !output->empty()) return;
     v.synthesize.output.clear();
-    // What is played is neither encoded nor resampled.
+    // The speech that is played is neither encoded nor resampled.
     for (const CLI::Option* option : {format, sample_rate}) {
       if (!option->empty()) throw CLI::RequiresError(option->get_name(), "--output");
     }

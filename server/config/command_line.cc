@@ -147,7 +147,7 @@ EarlyExit UnexpectedArgument(const CLI::App& command, const std::string& argumen
     names.push_back(subcommand->get_name());
   }
   const std::string shown = word.empty() ? "''" : word;
-  // What is known as an option and was not taken for one stands behind two dashes.
+  // An option that is known and was not taken for one stands behind two dashes.
   const bool is_late = std::ranges::find(names, word) != names.end();
   const bool is_option = word.starts_with("-") && !is_late;
   const char* kind =

@@ -107,7 +107,7 @@ TEST(FlagsTest, UnknownIsRefusedByNameWithTheNearest) {
   EXPECT_TRUE(Has(exit.err, "unknown option --quue-size, did you mean --queue-size?")) << exit.err;
   EXPECT_TRUE(exit.out.empty());
   EXPECT_TRUE(Has(Refused({"serve", "--quue-size=4"}).err, "did you mean --queue-size?"));
-  // Those that have a short name too are among them.
+  // Options with a short name are among the suggestions.
   EXPECT_TRUE(Has(Refused({"synthesize", "a", "--outptu", "b"}).err, "did you mean --output?"));
   EXPECT_TRUE(Has(Refused({"--verison"}).err, "did you mean --version?"));
   // An argument without a flag is none that could be meant.

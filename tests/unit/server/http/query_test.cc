@@ -85,7 +85,7 @@ TEST_F(UnreadParametersTest, AreNamedInAWarning) {
   }
   EXPECT_EQ(client.Head("/a?b")->get_header_value("Warning"),
             "299 millrace \"ignored query parameters: b\"");
-  // What failed may not have been read.
+  // A handler that fails may not have read all parameters.
   EXPECT_EQ(warning("/error?b=1"), "");
   EXPECT_EQ(warning("/absent?b=1"), "");
   EXPECT_EQ(warning("/a"), "");
