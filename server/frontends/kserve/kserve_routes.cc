@@ -154,7 +154,7 @@ void AddKServeRoutes(HttpServer& server, const ServerView& view, const ApiKeySto
     Json json = {{"ready", ready}};
     if (std::string degraded = view.Degraded(); !degraded.empty())
       json["degraded"] = std::move(degraded);
-    Send(response, ready ? 200 : 503, std::move(json));
+    Send(response, ready ? 200 : 503, json);
   });
   routes.Get(
       "/v2", guarded([&view](const httplib::Request&, httplib::Response& response) {
