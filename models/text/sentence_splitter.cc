@@ -221,6 +221,8 @@ bool MarksAbbreviation(const SplittingLanguage& language, std::string_view text,
   }
   switch (language.Find(word)) {
     case Abbreviation::kAlways:
+      // "V." is an initial or a numeral rather than "versus".
+      if (word.size() == 1 && IsUpper(DecodeAt(word, 0).value)) break;
       return true;
     case Abbreviation::kUnlessStarter:
       // "On Ave. A near the park", but "at 5th Ave. A friend".

@@ -112,9 +112,12 @@ bool EndsStreet(std::string_view text, size_t at) {
   return IsOfKind(LettersAt(text, at + 1), "behind-street");
 }
 
-// Returns true for "Ave. of the Americas".
-bool IsAvenueOf(std::string_view text, std::string_view word, size_t end) {
-  return word == "Ave" && text.substr(end).starts_with(". of ");
+// Returns true for "Ave. of the Americas" and "25 Ave. Montaigne".
+bool IsAvenueOf(std::string_view text, std::string_view word, size_t end,
+                std::string_view previous) {
+  return word == "Ave" && (text.substr(end).starts_with(". of ") ||
+                           (IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiDigit(previous.back()) &&
+                            NextIsCapital(text, end + 1)));
 }
 
 // Returns true if the word that ends at `end` is the abbreviation.
@@ -158,6 +161,10 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
         const std::string_view code = text.substr(next, text.find(' ', next) - next);
         if (std::ranges::any_of(code, IsAsciiDigit)) return true;
       }
+      // "The tracking no. is".
+      if (stop && word == "no" && IsOfKind(AsciiLower(previous), "numbered-by-name") &&
+          ByteAt(text, end + 1) == ' ')
+        return true;
       // "No. of rooms".
       if (stop && word == "No" && text.substr(end + 1).starts_with(" of ")) return true;
       // "Fig. A", "apt. C".
@@ -183,7 +190,7 @@ bool Applies(When when, std::string_view text, std::string_view word, size_t end
     case When::kStopAfterOrdinal:
       return stop && IsAsciiDigit(ByteAt(previous, 0)) && IsAsciiLetter(previous.back());
     case When::kStopAfterName:
-      return stop && (NamesStreet(previous) || IsAvenueOf(text, word, end));
+      return stop && (NamesStreet(previous) || IsAvenueOf(text, word, end, previous));
     case When::kStopWithoutName:
       return stop && !last && (previous.empty() || IsDeterminer(previous));
   }

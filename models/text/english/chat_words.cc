@@ -118,9 +118,17 @@ std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view t
   return reading;
 }
 
-bool StandsForToo(std::string_view previous, std::string_view behind, bool chat) {
+bool StandsForToo(std::string_view text, size_t at, std::string_view previous, bool chat) {
+  const std::string_view behind = text.substr(at + 1);
   if (IsOneOf(previous, "u", "you"))
     return chat && !IsAsciiAlnum(ByteAt(behind, 0)) && !IsAsciiAlnum(ByteAt(behind, 1));
+  if (previous == "me") {
+    // "Me 2!", "hey, me 2", but "give me 2".
+    const std::string_view before = text.substr(0, at);
+    const bool starts =
+        IsOneOf(before, "Me ", "me ") || EndsWithOne(before, ", me |! me |. me |. Me ");
+    return (chat || starts) && (behind.empty() || IsAmong(".!?,", behind[0]));
+  }
   return IsOneOf(previous, "is", "it's", "so", "that's", "was", "way", "your") &&
          IsOfKind(LettersAt(behind, 1), "too-much");
 }

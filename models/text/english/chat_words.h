@@ -21,9 +21,9 @@ size_t ChatWordEnd(std::string_view text, size_t at);
 std::optional<Reading> ReadChatLetter(std::string_view text, size_t begin, size_t end,
                                       std::string_view previous);
 
-// Returns true for the "2" of "thx, u 2!" and "that's 2 funny". previous: the word before, in lower
-// case; behind: the text behind it; chat: words of a chat are in the sentence. Thread-safe.
-bool StandsForToo(std::string_view previous, std::string_view behind, bool chat);
+// Returns true for the "2" at `at` of "thx, u 2!" and "that's 2 funny". previous: the word before,
+// in lower case; chat: words of a chat are in the sentence. Thread-safe.
+bool StandsForToo(std::string_view text, size_t at, std::string_view previous, bool chat);
 
 // Reads how often a medicine is taken, "q4-6h", and for how long, "x 7 days". Thread-safe.
 std::optional<Reading> ReadDosing(const NumberWords& numbers, std::string_view text, size_t at,

@@ -250,7 +250,7 @@ std::optional<Reading> DateReader::ReadMonthAndDay(std::string_view text, size_t
     first->end = last->end;
     return first;
   }
-  if (!IsOneOf(previous, "before", "by", "due", "of", "on", "since", "until") &&
+  if (!IsOfKind(previous, "before-date") &&
       std::ranges::find(kWeekdays, previous) == kWeekdays.end())
     return std::nullopt;
   const char behind = ByteAt(text, first->end);

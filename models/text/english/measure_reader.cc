@@ -26,6 +26,8 @@ bool IsOperatorBehind(std::string_view text, size_t at) {
   const size_t sign = at + (ByteAt(text, at) == ' ' ? 1 : 0);
   constexpr std::string_view kOperators = "+-*/=^<>";
   if (text.substr(std::min(sign, text.size())).starts_with("− ")) return true;
+  // "3x²".
+  if (BeginsWithOne(text.substr(at), "²|³|⁴|⁵|⁶|ⁿ")) return true;
   return ByteAt(text, sign) != '\0' && kOperators.find(text[sign]) != std::string_view::npos &&
          (sign == at || ByteAt(text, sign + 1) == ' ');
 }
@@ -129,9 +131,10 @@ bool IsInchBetween(std::string_view text, size_t number_end, size_t behind) {
   size_t at = number_end;
   while (at > 0 && (IsAsciiDigit(text[at - 1]) || text[at - 1] == '.')) --at;
   const std::string_view before = text.substr(0, at);
-  // "A 20x24 in frame".
+  // "A 20x24 in frame", "a 4 x 6 in photo".
   const bool sides =
-      at > 1 && text[at - 1] == 'x' && IsAsciiDigit(text[at - 2]) && MeasuredFollows(text, behind);
+      (before.ends_with(" x ") || (before.ends_with('x') && IsAsciiDigit(text[at - 2]))) &&
+      MeasuredFollows(text, behind);
   return BeginsWithOne(rest, " of | = ") || before.ends_with(" in by ") || sides ||
          (rest.starts_with(" by ") && IsAsciiDigit(ByteAt(rest, 4)));
 }

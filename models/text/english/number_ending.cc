@@ -5,6 +5,7 @@
 
 #include "models/text/ascii.h"
 #include "models/text/english/attributive.h"
+#include "models/text/english/formula.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
@@ -45,6 +46,15 @@ bool IsAgeAndSex(std::string_view text, size_t begin, size_t letter, std::string
   return IsOfKind(AsciiLower(LettersBefore(text, end)), "aged-person");
 }
 
+// Returns true if the formula of an ion, as "SO4", and a space end at `end`.
+bool EndsFormula(std::string_view text, size_t end) {
+  constexpr size_t kMaxDigits = 2;
+  if (end < 3 || text[end - 1] != ' ') return false;
+  const size_t digits = DigitsBegin(text, end - 1, kMaxDigits);
+  const size_t letters = LettersBegin(text, digits);
+  return digits < end - 1 && IsFormula(text, letters, digits);
+}
+
 }  // namespace
 
 bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const Amount& amount,
@@ -76,6 +86,15 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
     reading.Append(numbers.Cardinal(value));
     reading.Append("central");
     reading.end = end;
+    return true;
+  }
+  // The charge of "SO4 2-".
+  const char charge = ByteAt(text, amount.end);
+  if ((charge == '-' || charge == '+') && EndsFormula(text, digits) &&
+      !IsAsciiAlnum(ByteAt(text, amount.end + 1))) {
+    reading.Append(numbers.Cardinal(value));
+    reading.Append(charge == '+' ? "plus" : "minus");
+    reading.end = amount.end + 1;
     return true;
   }
   if (cited) {

@@ -193,6 +193,13 @@ std::optional<Reading> ReadNumberJoint(std::string_view text, size_t at) {
       if (text.substr(0, at).ends_with("24") && text[second] == '7' && !spaced &&
           !IsAsciiAlnum(ByteAt(text, second + 1)))
         return Reading{second, {}};
+      // "3 x 10 reps".
+      if (IsOneOf(LettersAt(text, DigitsEnd(text, second, kMaxOperandBytes) + 1), "rep", "reps"))
+        return Reading{second, {text.substr(0, at).ends_with(" 1") ? "set" : "sets", "of"}};
+      // The "X3D" of "7800X3D" is a part of the name.
+      if (text[sign] == 'X' && !spaced && IsAsciiUpper(ByteAt(text, second + 1)) &&
+          DigitsBegin(text, at, kMaxOperandBytes) + 4 == at)
+        return std::nullopt;
       // "3 x 4" and "3x4=12" are products, "3x4" is a size.
       // A size may have units: "5 cm x 3 cm".
       return Reading{

@@ -207,9 +207,12 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
     reading.Append(numbers_.Year(static_cast<unsigned>(ParseDigits(amount.whole))));
     return reading;
   }
-  const bool counts =
-      context.previous == "equals" || (amount.IsYear() && !PrecedesYear(context.previous) &&
-                                       PluralFollows(text, amount.end) && !IsTaxForm(text, amount));
+  // "1500 people" are fifteen hundred.
+  const bool hundreds = amount.IsYear() && amount.whole > "1000" && amount.whole < "2000" &&
+                        amount.whole.ends_with("00");
+  const bool counts = context.previous == "equals" ||
+                      (amount.IsYear() && !hundreds && !PrecedesYear(context.previous) &&
+                       PluralFollows(text, amount.end) && !IsTaxForm(text, amount));
   reading.Append(counts ? AmountWords(numbers_, amount) : PlainWords(amount));
   const bool mixed = amount.fraction.empty() && amount.whole.size() <= 3 &&
                      TakeMixedFraction(numbers_, text, reading);

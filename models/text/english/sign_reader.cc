@@ -187,12 +187,12 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
                                  const SignContext& context) {
   if (sign.value != '/' || sign.begin == 0 || text.substr(sign.end).starts_with("gas"))
     return std::nullopt;
-  // "a = F/m".
+  // "a = F/m", "x/y > 1".
   const bool variables = IsAsciiLetter(text[sign.begin - 1]) &&
                          IsAsciiLetter(ByteAt(text, sign.end)) &&
                          !IsAsciiAlnum(ByteAt(text, sign.end + 1));
   if (variables && ((sign.begin > 3 && text.substr(sign.begin - 3, 2) == "= ") ||
-                    text.substr(sign.end + 1, 2) == " ="))
+                    BeginsWithOne(text.substr(sign.end + 1), " =| <| >| ≤| ≥| ≠| ≈")))
     return Reading{sign.end, {"over"}};
   // "x²/2", "(a + b) / 2".
   const size_t divisor = sign.end + (ByteAt(text, sign.end) == ' ' ? 1 : 0);

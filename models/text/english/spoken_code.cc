@@ -36,6 +36,11 @@ std::vector<std::string> StatusWords(const NumberWords& numbers, uint64_t status
   return words;
 }
 
+// Returns true for three digits that are read as "one oh one" where they are a name.
+bool HasInnerZero(std::string_view digits) {
+  return digits.size() == 3 && digits[0] != '0' && digits[1] == '0' && digits[2] != '0';
+}
+
 // Reads numbers that are names: "dial 911", "ZIP code 10001".
 std::optional<Reading> ReadNamedCode(const NumberWords& numbers, std::string_view text, size_t at,
                                      const NumberContext& context) {
@@ -130,6 +135,33 @@ std::optional<Reading> ReadCodeOfParts(const NumberWords& numbers, std::string_v
   return Reading{end, numbers.Digits(text.substr(at, end - at))};
 }
 
+// Reads three digits that a hyphen joins to a name: "F-150", "Blink-182", "uranium-235" and the
+// plural "F-150s", but not the range of "Mid-150".
+std::optional<Reading> ReadNameWithNumber(const NumberWords& numbers, std::string_view text,
+                                          size_t at) {
+  constexpr size_t kDigits = 3;
+  constexpr size_t kMaxLetters = 16;
+  const size_t end = DigitsEnd(text, at, kDigits + 1);
+  if (at < 2 || text[at - 1] != '-' || end != at + kDigits || text[at] == '0') return std::nullopt;
+  const std::string_view name = LettersBefore(text, at - 1, kMaxLetters);
+  const size_t begin = at - 1 - name.size();
+  if (name.empty() || (begin > 0 && !IsAmong(" (\"'", text[begin - 1]))) return std::nullopt;
+  if (!IsAsciiUpper(name[0]) && !IsOfKind(name, "isotope")) return std::nullopt;
+  const bool plural = ByteAt(text, end) == 's' && !IsAsciiAlnum(ByteAt(text, end + 1));
+  const char follows = ByteAt(text, end);
+  if ((!plural && IsAsciiAlnum(follows)) || IsAmong("%/", follows) ||
+      (IsAmong("-.,", follows) && IsAsciiAlnum(ByteAt(text, end + 1))))
+    return std::nullopt;
+  Reading reading{end, StatusWords(numbers, ParseDigits(text.substr(at, kDigits)))};
+  if (plural) {
+    std::string& last = reading.words.back();
+    if (last.ends_with('y')) last.replace(last.size() - 1, 1, "ie");
+    last += 's';
+    ++reading.end;
+  }
+  return reading;
+}
+
 // Reads the parts and the year of "EN 60601-1:2006" and "BS EN 1991-1-1".
 std::optional<Reading> ReadStandard(const NumberWords& numbers, std::string_view text, size_t at,
                                     std::string_view previous) {
@@ -174,8 +206,12 @@ std::optional<Reading> ReadSlashedCode(const NumberWords& numbers, std::string_v
   const auto append = [&](std::string_view digits, Reading& reading) {
     const bool year =
         digits.size() == kMaxDigits && (digits.starts_with("19") || digits.starts_with("20"));
-    reading.Append(year ? numbers.Year(static_cast<unsigned>(ParseDigits(digits)))
-                        : numbers.Whole(digits));
+    // "T-201/04" is "two oh one slash oh four".
+    const bool zero = digits.size() == 2 && digits[0] == '0';
+    if (zero) reading.Append("oh");
+    reading.Append(year                   ? numbers.Year(static_cast<unsigned>(ParseDigits(digits)))
+                   : HasInnerZero(digits) ? StatusWords(numbers, ParseDigits(digits))
+                                          : numbers.Whole(digits.substr(zero ? 1 : 0)));
   };
   Reading reading{end, {}};
   append(text.substr(at, slash - at), reading);
@@ -294,6 +330,15 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   const bool freeway = previous == "the" && digits.size() == kHundreds && digits[1] == '0' &&
                        digits[2] != '0' && (led || !NounFollows(text, end)) &&
                        (taken || !IsAmong(".,", ByteAt(text, end)));
+  // "Room 101", "suite 204B", and the first course of a subject, "Economics 101".
+  const char letter = ByteAt(text, end);
+  const bool lettered = IsAsciiUpper(letter) && !IsAsciiAlnum(ByteAt(text, end + 1));
+  const bool subject = digits == "101" && !PluralFollows(text, end) && before.ends_with(' ') &&
+                       before.find(' ') + 1 < before.size() &&
+                       IsAsciiUpper(text[LettersBegin(text, begin - 1)]);
+  if (HasInnerZero(digits) && (subject || IsOfKind(previous, "numbered-with-oh")) &&
+      (lettered || !IsAsciiAlnum(letter)) && !IsAmong("-–%", letter))
+    return Reading{end, StatusWords(numbers, value)};
   if (digits.size() == kHundreds && digits[0] != '0' && !IsAsciiAlnum(ByteAt(text, end)) &&
       (standard || flight || road || plan || freeway))
     return Reading{end, StatusWords(numbers, value)};
@@ -388,6 +433,25 @@ std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::st
   return Reading{end, hundreds ? numbers.Whole(digits) : numbers.Digits(digits)};
 }
 
+std::optional<Reading> ReadEpisode(const NumberWords& numbers, std::string_view text, size_t at) {
+  constexpr size_t kMaxDigits = 3;
+  const char series = ByteAt(text, at);
+  if (series != 'S' && series != 's') return std::nullopt;
+  const size_t season = at + 1;
+  const size_t season_end = DigitsEnd(text, season, kMaxDigits);
+  const size_t episode = season_end + 1;
+  const size_t end = DigitsEnd(text, episode, kMaxDigits + 1);
+  if (season_end == season || season_end - season == kMaxDigits || end == episode ||
+      end - episode > kMaxDigits || ByteAt(text, season_end) != (series == 'S' ? 'E' : 'e') ||
+      IsAsciiAlnum(ByteAt(text, end)))
+    return std::nullopt;
+  Reading reading{end, {"season"}};
+  reading.Append(numbers.Cardinal(ParseDigits(text.substr(season, season_end - season))));
+  reading.Append("episode");
+  reading.Append(numbers.Cardinal(ParseDigits(text.substr(episode, end - episode))));
+  return reading;
+}
+
 std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_view text, size_t at,
                                       const NumberContext& context) {
   if (auto code = ReadProgrammersCode(numbers, text, at, context.previous)) return code;
@@ -396,6 +460,7 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
                                      context.previous))
     return code;
   if (auto code = ReadCodeOfParts(numbers, text, at)) return code;
+  if (auto name = ReadNameWithNumber(numbers, text, at)) return name;
   if (auto standard = ReadStandard(numbers, text, at, context.previous)) return standard;
   if (auto code = ReadSlashedCode(numbers, text, at, context.previous)) return code;
   if (auto runway = ReadRunway(numbers, text, at, context.previous)) return runway;

@@ -23,4 +23,7 @@ std::optional<Reading> ReadSpokenCode(const NumberWords& numbers, std::string_vi
 std::optional<Reading> ReadCodeBehindLetters(const NumberWords& numbers, std::string_view text,
                                              size_t at);
 
+// Reads the season and the episode of a series, "S02E05". Thread-safe; constant time.
+std::optional<Reading> ReadEpisode(const NumberWords& numbers, std::string_view text, size_t at);
+
 }  // namespace millrace::models

@@ -226,6 +226,7 @@ class Walk {
                    TakeReading(numbers_.dates().ReadNameRange(text_, at_)) ||
                    TakeReading(ReadWordRange(text_, at_)) ||
                    TakeReading(ReadKeys(numbers_.numbers(), text_, at_)) ||
+                   TakeReading(ReadEpisode(numbers_.numbers(), text_, at_)) ||
                    TakeReading(ReadStateBeforeZip(text_, at_)) ||
                    TakeReading(ReadChessMove(numbers_.numbers(), text_, at_)) ||
                    TakeReading(ReadChord(numbers_.numbers(), text_, at_)) ||
@@ -305,7 +306,7 @@ class Walk {
       return TakeReading(ReadChatWord(text_.substr(at_, end - at_), end));
     }
     const std::string_view behind = text_.substr(at_ + 1);
-    if (text_[at_] == '2' && StandsForToo(Previous(), behind, chat_end_ != text_.npos))
+    if (text_[at_] == '2' && StandsForToo(text_, at_, Previous(), chat_end_ != text_.npos))
       return TakeReading(Reading{at_ + 1, {"too"}});
     // "Works 4 me", "tickets 4 u", in a chat "r u coming 2 the party".
     const std::string_view next = LettersAt(behind, 1);
