@@ -249,6 +249,7 @@ std::optional<Reading> ReadWithoutStop(std::string_view text, std::string_view w
     if (word == "No" && !PluralFollows(text, number) && !IsAmong("-%,:", ByteAt(text, number)) &&
         !IsOfKind(LettersAt(text, number + 1), "counted-behind-no"))
       return Reading{end, {"number"}};
+    if (word == "Fl") return Reading{end, {"floor"}};
     if (IsListed(word, " Apt Bldg Ch Est Ext Fig Figs Hwy Mk Pg Rm Rte Sec Ste Vol Wk "))
       return Reading{
           end,

@@ -140,7 +140,8 @@ bool TakeNumberEnding(const NumberWords& numbers, std::string_view text, const A
   const bool decade = value % 10 == 0 && !timed &&
                       (amount.whole.size() != 2 || NounFollows(text, end) ||
                        !IsOfKind(context.previous, "before-seconds"));
-  if (apostrophe == 0 && text[letters] == 's' && !context.label && value < 100 &&
+  const bool hyphen = digits > 0 && text[digits - 1] == '-';  // "under-18s"
+  if (apostrophe == 0 && text[letters] == 's' && !context.label && !hyphen && value < 100 &&
       (value > 9 || IsOfKind(context.previous, "before-seconds") ||
        DurationFollows(text.substr(end))) &&
       !decade && (value < 60 || value % 10 == 0)) {

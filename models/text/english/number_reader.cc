@@ -200,9 +200,12 @@ Reading NumberReader::ReadPlain(std::string_view text, const Amount& amount,
                         amount.whole[0] == '2' && amount.whole[1] > '0' &&
                         IsOneOf(context.previous, "by", "in", "until", "year") &&
                         !IsAsciiAlnum(ByteAt(text, amount.end)) && !NounFollows(text, amount.end);
-  // The ports of "8080:80".
-  const bool port = amount.whole.size() == 4 && ByteAt(text, amount.end) == ':' &&
-                    IsAsciiDigit(ByteAt(text, amount.end + 1));
+  // The ports of "8080:80", the sides of "3840x2160".
+  const CodePoint joint = DecodeAt(text, amount.end);
+  const bool port = amount.whole.size() == 4 && amount.fraction.empty() &&
+                    (joint.value == ':' || joint.value == 'x' || joint.value == U'×') &&
+                    DigitsEnd(text, amount.end + joint.bytes, 5) >=
+                        amount.end + joint.bytes + (joint.value == ':' ? 1 : 3);
   if (far_year || port) {
     reading.Append(numbers_.Year(static_cast<unsigned>(ParseDigits(amount.whole))));
     return reading;

@@ -211,7 +211,12 @@ std::optional<Reading> ReadSlash(std::string_view text, const Sign& sign,
       end > 0 && sign.begin != context.number_end && last.size() > 2 && CountsBefore(context)) {
     return Reading{end, {"per", std::string(text.substr(sign.end, end - sign.end))}};
   }
-  if (sign.begin != context.number_end && last.size() > 3 && last.ends_with('s')) {
+  // "10^9/L".
+  const size_t exponent = DigitsBegin(text, sign.begin, 3);
+  const bool power_behind_caret = exponent > 1 && exponent < sign.begin &&
+                                  text[exponent - 1] == '^' && IsAsciiDigit(text[exponent - 2]);
+  if (power_behind_caret ||
+      (sign.begin != context.number_end && last.size() > 3 && last.ends_with('s'))) {
     Reading per = ReadPer(text, sign.end);
     return per.words.size() > 1 ? std::optional(std::move(per)) : std::nullopt;
   }
@@ -352,12 +357,13 @@ std::optional<Reading> ReadSignName(std::string_view text, const Sign& sign,
       (sign.value == '*' ? IsAsciiDigit(follows) || follows == ' ' : !IsAsciiAlnum(follows));
   if (key && (pressed || (digits_end > sign.end && ByteAt(text, digits_end) == '#')))
     return Reading{sign.end, {sign.value == '*' ? "star" : "pound"}};
-  // "8½\" × 11\"", "1920×1080p".
+  // "8½\" × 11\"", "1920×1080p", "3840×2160".
   const size_t operand = sign.end + (follows == ' ' ? 1 : 0);
   const size_t side = DigitsEnd(text, operand);
   if (sign.value == U'×' && side > operand &&
       (IsOneOf(before, "feet", "inch", "inches") ||
-       (ByteAt(text, side) == 'p' && side > operand + 2)))
+       (ByteAt(text, side) == 'p' && side > operand + 2) ||
+       (side == sign.end + 4 && DigitsBegin(text, sign.begin, 5) + 4 == sign.begin)))
     return Reading{sign.end, {"by"}};
   // All files of a kind: "*.txt".
   if (sign.value == '*' && count == 1 && follows == '.' &&

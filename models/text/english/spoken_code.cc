@@ -315,9 +315,9 @@ std::optional<Reading> ReadNumberedName(const NumberWords& numbers, std::string_
   const bool airline = begin > 4 && text[begin - 1] == ' ' && IsAsciiUpper(text[begin - 2]) &&
                        (text.substr(0, begin - 3).ends_with("light ") ||
                         text.substr(0, begin - 3).ends_with("lights "));
-  // "A Porsche 911", "a Peugeot 208".
-  const bool car = IsOneOf(previous, "peugeot", "porsche");
-  const bool flight = (previous == "flight" || airline || car) && ByteAt(text, end) != '-';
+  // "A Porsche 911", "a Peugeot 208", "Levi's 501".
+  const bool model = IsOneOf(previous, "levi's", "levis", "peugeot", "porsche");
+  const bool flight = (previous == "flight" || airline || model) && ByteAt(text, end) != '-';
   // "I-405", "US-101".
   const std::string_view before = text.substr(0, begin);
   const bool road = (before.ends_with("I-") && (begin == 2 || !IsAsciiAlnum(text[begin - 3]))) ||

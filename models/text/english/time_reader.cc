@@ -1,6 +1,7 @@
 #include "models/text/english/time_reader.h"
 
 #include "models/text/ascii.h"
+#include "models/text/english/attributive.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
@@ -198,6 +199,13 @@ std::optional<Reading> ReadTime(const NumberWords& numbers, std::string_view tex
     reading.Append(numbers.Cardinal(static_cast<uint64_t>(minute)));
   } else if (half.empty() && previous != "minus" && previous != "plus") {  // "UTC-08:00"
     reading.Append(minutes ? "minutes" : hour >= 1 && hour <= 12 ? "o'clock" : "hundred");
+  }
+  // "A 3:45:12 marathon".
+  if (second > 0 && minute > 0 && tenths == reading.end && half.empty() &&
+      IsOneOf(previous, "a", "her", "his", "my", "their") && NounFollows(text, tenths)) {
+    if (second < 10) reading.Append("oh");
+    reading.Append(numbers.Cardinal(static_cast<uint64_t>(second)));
+    return reading;
   }
   if (second > 0 || (second == 0 && (!logged || tenths > reading.end))) {
     reading.Append("and");
