@@ -14,6 +14,7 @@
 #include "models/text/chinese/chinese_heteronyms.h"
 #include "models/text/chinese/chinese_text.h"
 #include "models/text/chinese/chinese_words.h"
+#include "models/text/chinese/pinyin.h"
 #include "models/text/chinese/tone_sandhi.h"
 #include "models/text/sign_names.h"
 #include "models/text/unicode.h"
@@ -82,6 +83,8 @@ class ChineseSpeaker {
       const char32_t c = text_.text[i];
       if (IsChineseCharacter(c)) {
         i = SpeakCharacters(i);
+      } else if (const size_t end = SpeakPinyin(i); end > i) {
+        i = end;
       } else if (IsLatin(c)) {
         i = SpeakLetters(i);
       } else {
@@ -126,6 +129,19 @@ class ChineseSpeaker {
     } else {
       result_.words.push_back(word);
     }
+  }
+
+  // Adds a word in pinyin and returns its end; `begin` if there is none.
+  size_t SpeakPinyin(size_t begin) {
+    if (begin > 0 && IsLatin(text_.text[begin - 1])) return begin;
+    const PinyinWord word = ReadPinyin(text_.text, begin, [this](std::string_view syllable) {
+      return !Phonemes(std::string(syllable)).empty();
+    });
+    if (word.syllables.empty()) return begin;
+    std::string phonemes;
+    for (const std::string& syllable : word.syllables) phonemes += Phonemes(syllable);
+    AddWord(begin, word.end, phonemes, ' ');
+    return word.end;
   }
 
   size_t SpeakLetters(size_t begin) {

@@ -99,8 +99,11 @@ const UnitName* ChineseUnitAt(std::u32string_view text) {
   static const auto& units = *new auto(ReadUnitNames(kChineseUnitsText));
   const auto unit = std::ranges::find_if(units, [text](const UnitName& unit) {
     const size_t end = unit.written.size();
-    return text.starts_with(unit.written) && !(IsAsciiLetter32(unit.written.back()) &&
-                                               end < text.size() && IsAsciiLetter32(text[end]));
+    if (!text.starts_with(unit.written)) return false;
+    if (end == text.size() || !IsAsciiLetter32(unit.written.back())) return true;
+    // "3v3" is played.
+    const bool versus = (text[0] == 'v' || text[0] == 'V') && text[end] >= '0' && text[end] <= '9';
+    return !versus && !IsAsciiLetter32(text[end]);
   });
   return unit == units.end() ? nullptr : &*unit;
 }
