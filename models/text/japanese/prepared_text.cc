@@ -11,6 +11,7 @@
 #include "models/text/japanese/counters.h"
 #include "models/text/japanese/japanese_signs.h"
 #include "models/text/japanese/japanese_units_text.h"
+#include "models/text/japanese/kana_date.h"
 #include "models/text/japanese/kanji_number.h"
 #include "models/text/japanese/latin_reading.h"
 #include "models/text/japanese/normalized_text.h"
@@ -54,6 +55,9 @@ class NumberWriter : private NumberCursor {
         Copy(U"タイ", 1);  // a score
       } else if (c == U'〜' || c == '~') {
         WriteWave();
+      } else if (c == U'ー' && at_ > 0 && IsKanjiCharacter(At(at_ - 1)) &&
+                 IsKanjiCharacter(At(at_ + 1))) {
+        Copy(U" ", 1);  // a dash: 東京ー大阪
       } else if (c == '.' && IsLatinLetter(At(at_ + 1)) && at_ > 0 && IsLatinLetter(At(at_ - 1))) {
         Copy(U"ドット", 1);
       } else if (c == '.' && EndsShortForm(Piece(0, at_))) {
@@ -488,6 +492,7 @@ absl::Status CheckJapanese(std::string_view source) { return CheckCharacters(sou
 
 absl::StatusOr<PreparedText> PrepareJapanese(std::string_view source) {
   MILLRACE_ASSIGN_OR_RETURN(auto placed, NormalizeJapanese(source));
+  placed = WithKanaDatesInDigits(std::move(placed));
   ReplacePositionalKanji(placed.text);
   return NumberWriter(std::move(placed)).Write();
 }
