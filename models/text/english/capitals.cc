@@ -9,11 +9,6 @@
 namespace millrace::models {
 namespace {
 
-// Words of numbers, which are in small letters whatever the text around them is in.
-constexpr WordSet kNumbers(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
-    "hundred thousand million point percent dollars number");
 // Words of sentences that are no abbreviations.
 constexpr WordSet kJoints(
     "ALL AND ARE FOR FROM GET HAS HAVE IN IS MY NO NOT OF ON OUR THE TO WAS WITH YOU YOUR");
@@ -44,7 +39,8 @@ bool IsShouted(std::span<const SpokenWord> words) {
   bool joined = false;  // "IBAN 12 ISO 9001" is not
   constexpr size_t kLongestAbbreviation = 3;
   for (const SpokenWord& word : words) {
-    if (!word.text.empty() && IsAsciiLower(word.text[0]) && kNumbers.Contains(word.text)) {
+    // In small letters whatever the text around them is in.
+    if (word.from_digits && IsAsciiLower(ByteAt(word.text, 0))) {
       numbers = true;
       continue;
     }

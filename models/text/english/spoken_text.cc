@@ -26,12 +26,12 @@ void Note(std::string_view word, ContextSoFar& so_far) {
 
 }  // namespace
 
-void SpokenText::AddWord(std::string text, size_t begin, size_t end) {
+void SpokenText::AddWord(std::string text, size_t begin, size_t end, bool from_digits) {
   if (!words_.empty() && words_.back().after.empty() && !words_.back().text.empty()) {
     words_.back().after.assign(1, ' ');
   }
   Note(AsciiLower(text), so_far_);
-  words_.push_back({std::move(text), begin, end, ""});
+  words_.push_back({std::move(text), begin, end, "", from_digits});
 }
 
 void SpokenText::AddJoined(std::string text, size_t begin, size_t end) {

@@ -16,7 +16,7 @@ class SpokenText {
   // bytes: the size of the text.
   explicit SpokenText(size_t bytes) { words_.reserve(bytes / kBytesOfWord + 1); }
 
-  void AddWord(std::string text, size_t begin, size_t end);
+  void AddWord(std::string text, size_t begin, size_t end, bool from_digits = false);
   // Adds a part of a word right behind the last one, without a space between.
   void AddJoined(std::string text, size_t begin, size_t end);
   void AddSpace();

@@ -20,6 +20,8 @@ struct SpokenWord {
   size_t end = 0;
   // Spaces and punctuation up to the next word: of ; : , . ! ? — … ( ) “ ” and single spaces.
   std::string after;
+  // The word is, or belongs to, a number in digits.
+  bool from_digits = false;
 };
 
 }  // namespace millrace::models

@@ -50,9 +50,6 @@
 namespace millrace::models {
 namespace {
 
-// Returns true for short forms that begin with an apostrophe.
-bool IsClipped(std::string_view word) { return IsOfKind(AsciiLower(word), "clipped"); }
-
 // Walks over the text once. Every step takes at least one byte and looks ahead a bounded distance,
 // or only as far as it then takes.
 class Walk {
@@ -197,7 +194,9 @@ class Walk {
     if (!reading) return false;
     const size_t begin = at_;
     at_ = reading->end;
-    for (std::string& word : reading->words) spoken_.AddWord(std::move(word), begin, at_);
+    const bool from_digits = std::ranges::any_of(text_.substr(begin, at_ - begin), IsAsciiDigit);
+    for (std::string& word : reading->words)
+      spoken_.AddWord(std::move(word), begin, at_, from_digits);
     KeepLastStop();
     return true;
   }
@@ -352,7 +351,8 @@ class Walk {
       at_ = letters;
       return;
     }
-    if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() && IsClipped(word)) {
+    if (letters > next && !IsAsciiAlnum(ByteAt(text_, letters)) && AtStart() &&
+        IsOfKind(AsciiLower(word), "clipped")) {
       // "rock 'n' roll" has an apostrophe after the n, too.
       const CodePoint behind = DecodeAt(text_, letters);
       const bool both = word == "n" && IsApostrophe(behind.value);
