@@ -11,6 +11,7 @@
 #include "models/text/english/letter_run.h"
 #include "models/text/english/one_of.h"
 #include "models/text/english/version_reader.h"
+#include "models/text/english/word_kinds.h"
 #include "models/text/unicode.h"
 
 namespace millrace::models {
