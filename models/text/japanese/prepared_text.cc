@@ -55,13 +55,12 @@ class NumberWriter : private NumberCursor {
         Copy(U"タイ", 1);  // a score
       } else if (c == U'〜' || c == '~') {
         WriteWave();
-      } else if (c == U'ー' && at_ > 0 && IsKanjiCharacter(At(at_ - 1)) &&
-                 IsKanjiCharacter(At(at_ + 1))) {
-        Copy(U" ", 1);  // a dash: 東京ー大阪
       } else if (c == '.' && IsLatinLetter(At(at_ + 1)) && at_ > 0 && IsLatinLetter(At(at_ - 1))) {
         Copy(U"ドット", 1);
-      } else if (c == '.' && EndsShortForm(Piece(0, at_))) {
-        Copy(U" ", 1);
+      } else if ((c == '.' && EndsShortForm(Piece(0, at_))) ||
+                 (c == U'ー' && at_ > 0 && IsKanjiCharacter(At(at_ - 1)) &&
+                  IsKanjiCharacter(At(at_ + 1)))) {
+        Copy(U" ", 1);  // the latter is a dash: 東京ー大阪
       } else if (const auto label = LabelBeforeNumber(in_.text, at_); !label.empty()) {
         Copy(label, in_.text.find('.', at_) + 1 - at_);
       } else if (const auto symbol = JapaneseSymbol(c); !symbol.empty()) {
