@@ -128,8 +128,8 @@ TEST(ReadSentencesTest, EnglishPhrasesAreReadInOtherWords) {
   EXPECT_EQ(reads("Pls send ur file asap, r u in? c u"),
             "Please send your file as soon as possible, are you in?");
   EXPECT_EQ(reads("Can u see the u axis?"), "Can you see the u axis?");
-  EXPECT_EQ(reads("approx. 20 min, max. 5 MB, $5/mo, Mt. Fuji, a max. of 3"),
-            "approximately 20 min, maximum 5 MB, $5/month, Mount Fuji, a max. of 3");
+  EXPECT_EQ(reads("approx. 20 min. 5 ml, max. 5 MB, $5/mo, Mt. Fuji, a max. of 3"),
+            "approximately 20 min. 5 ml, maximum 5 MB, $5/month, Mount Fuji, a max. of 3");
   EXPECT_EQ(reads("The lamp went off and on."), "The lamp went out and came back.");
   EXPECT_EQ(reads("It rained off and on all day."), "It rained from time to time all day.");
   EXPECT_EQ(reads("Turn it off and on."), "Turn it off and on.");
