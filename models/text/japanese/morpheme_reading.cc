@@ -28,8 +28,8 @@ std::string Pronunciation(std::u32string_view text, const Morpheme& morpheme) {
     // The whole of it: 一日中, 今日中; not 授業中.
     const std::u32string_view before = text.substr(0, morpheme.begin);
     for (const std::u32string_view whole :
-         {U"一日", U"一晩", U"一年", U"1日", U"今日", U"今年", U"明日", U"家", U"国", U"町",
-          U"村", U"街", U"体", U"部屋", U"日本", U"夏"}) {
+         {U"一日", U"一晩", U"一年", U"1日", U"今日", U"今年", U"明日", U"家", U"国", U"町", U"村",
+          U"街", U"体", U"部屋", U"日本", U"夏"}) {
       if (before.ends_with(whole)) return "ジュー";
     }
   }
@@ -39,8 +39,8 @@ std::string Pronunciation(std::u32string_view text, const Morpheme& morpheme) {
     return Utf8(reading);
   std::string kana = Lengthened(morpheme.pronunciation);
   // わあ.
-  if (written.size() > 1 && written.ends_with(U"あ") &&
-      std::ranges::all_of(written, IsHiragana) && kana.ends_with("ワア"))
+  if (written.size() > 1 && written.ends_with(U"あ") && std::ranges::all_of(written, IsHiragana) &&
+      kana.ends_with("ワア"))
     kana.replace(kana.size() - std::string_view("ア").size(), std::string::npos, "ー");
   constexpr std::string_view kFormal = "ニッポン";
   const size_t formal = kana.find(kFormal);
