@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "models/text/code_words.h"
+
 namespace millrace::models {
 namespace {
 
@@ -74,11 +76,14 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
   const bool is_identifier = IsIdentifier(text.substr(name, end - name));
   const bool is_ascii = std::ranges::all_of(
       text.substr(name, end - name), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  // What templates call their texts is no quotation and no question: «NAME», ?NAME?.
+  const bool is_field = IsCodeWord(text.substr(name, end - name), "field");
   // The same signs close the name, or the mirrored ones.
   std::u32string closing;
-  const std::u32string_view pairs = opening.size() > 1                      ? kAsciiBrackets
-                                    : pattern.guillemets() && first == U'«' ? kGuillemets
-                                                                            : kBrackets;
+  const bool has_guillemets = first == U'«' && (pattern.guillemets() || is_field);
+  const std::u32string_view pairs = opening.size() > 1 ? kAsciiBrackets
+                                    : has_guillemets   ? kGuillemets
+                                                       : kBrackets;
   for (auto sign = opening.rbegin(); sign != opening.rend(); ++sign) {
     if (const char32_t mirrored = ClosingOf(pairs, *sign); mirrored != 0) closing += mirrored;
   }
@@ -87,11 +92,12 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
     if (!is_ascii) closing.clear();
   } else {
     closing = opening;
+    const bool is_asked_field = is_field && first == U'?';
     const bool is_prose =
-        Has(kProseSigns, first) &&
+        Has(kProseSigns, first) && !is_asked_field &&
         (opening.size() == 1 ? first != U'-' : first == U'.' && opening.size() > 2);
     if (!same || is_prose || (!Has(kSigns, first) && !Has(kProseSigns, first)) ||
-        (Has(kProseSigns, first) && !IsLower(DecodeAt(text, name).value)))
+        (Has(kProseSigns, first) && !is_asked_field && !IsLower(DecodeAt(text, name).value)))
       closing.clear();
   }
   size_t close = end;

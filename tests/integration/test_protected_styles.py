@@ -30,7 +30,7 @@ Map<K,V> List<String> a::b::c std::string 2001:db8::1 00:1A:2B:3C:4D:5E 0x1F cam
 US$%s %sKB %dpx %%ação%% @@preço@@ {n}–{m} {n}×{m} {0}°C %d°C @:{'key'} §name !!str s3://bucket/key 3.2e-4 1e-9 12°30' 5'10" ---name--- +name+ &name& ‹name› [[[name]]] { user.name }
 (name)s (user_id)d name[] items[][id] \(user.name) ***NAME*** [%name] [$name] %-10s %+d %#x %08.3f %hhd %zu %*d %.*f %2$05d %1$@ {0:N2} {0,-10:F2} {name:O}
 {{#name}} {{^name}} {{!name}} {{&name}} $tc('car',2) @:common.name @:(common.name) ${name:-none} %12% {name|upper} {=name=} <:name:123> <@!123> {n,date,short}
-[NAME] (NAME) *NAME* **NAME** *.name name/* //name// your-name YOUR-NAME \name _name my-app @[NAME] #[NAME] "[NAME]"
+[NAME] (NAME) ?NAME? «NAME» *NAME* **NAME** *.name name/* //name// your-name YOUR-NAME \name _name my-app @[NAME] #[NAME] "[NAME]"
 @android:string/ok @+id/name ?attr/color $!name $!{name} [name:first] /users/{id}/posts {n}…{m}
 """
 

@@ -49,6 +49,11 @@ TEST(ProtectedSpansTest, GuillemetsAreQuotationMarksInSomeLanguages) {
   EXPECT_EQ(count(false), 0);
 }
 
+TEST(ProtectedSpansTest, GuillemetsAroundTheNameOfAFieldAreAlwaysThoseOfAPlaceholder) {
+  const std::string text = "Abra «NAME» e «USER», «PAZ» ou «name».";
+  EXPECT_EQ(FindProtectedSpans(text, {}, {.guillemets = false}).size(), 2U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Spans, ProtectedTest,
     testing::Values(
@@ -155,6 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         "To «##NAME##», «@@NAME@@», «$$NAME$$», «%%NAME%%», «*|NAME|*», «%NAME%», «[%NAME%]».",
         "By «@org/team», «@Model.Name», «@:a.key», «@if(x)», «@maria». So.",
         "Press «⌘C» or «⇧⌘S», the «{0}º» and «{1}ª».",
+        "Name: «?NAME?» of «?USER?», ?WHY? and ?Name?, NAME?",
         "A «[/b]» and «[url=http://x.com]» and «[code id=\"1\"]» there.", "[Music] [Laughter]",
         "[Music] [Laughter] The house.", "Dear «[First Name]» «[Last Name]», hi.",
         "«&7»Hello «&l»World, «&6»«&l» and «§a»«§l» or «&#ff0000»; AT&T, Q&A, §12, «&open», R&D.",
