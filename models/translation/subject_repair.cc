@@ -42,6 +42,52 @@ Subject FindSubject(std::string_view sentence, std::string_view language) {
   return {.is_known = !is_known};
 }
 
+constexpr size_t kMostInserted = 6;  // tokens
+
+// Puts `count` tokens of a subject, from its token `from` on, before the token `at` of a sentence;
+// nothing if the sentence has one of them, because words that it has elsewhere are not lost.
+std::optional<AlignedTokens> Inserted(const AlignedTokens& sentence, size_t at,
+                                      const AlignedTokens& subject, size_t from, size_t count) {
+  const auto is_known = [&](int32_t token) {
+    return std::ranges::find(sentence.tokens, token) != sentence.tokens.end();
+  };
+  if (std::ranges::any_of(std::span(subject.tokens).subspan(from, count), is_known))
+    return std::nullopt;
+  const auto put = [&](std::vector<int32_t> into, const std::vector<int32_t>& words) {
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(from);
+    into.insert(into.begin() + static_cast<std::ptrdiff_t>(at), begin,
+                begin + static_cast<std::ptrdiff_t>(count));
+    return into;
+  };
+  AlignedTokens repaired{put(sentence.tokens, subject.tokens), {}};
+  if (!sentence.alignment.empty()) repaired.alignment = put(sentence.alignment, subject.alignment);
+  return repaired;
+}
+
+// Returns the translation of a sentence with the end of that of its subject, which the sentence
+// lacks, where their beginnings differ: "Nossos novos e baratos" and "Os nossos novos e baratos
+// telefones".
+std::optional<AlignedTokens> WithEndOfSubject(const AlignedTokens& sentence, size_t subject_tokens,
+                                              const AlignedTokens& subject) {
+  constexpr size_t kFewestCommon = 2;      // tokens
+  constexpr size_t kLongestBeginning = 3;  // tokens
+  const std::span<const int32_t> whole = std::span(sentence.tokens).first(subject_tokens);
+  const std::span<const int32_t> part = subject.tokens;
+  for (size_t skipped = 1; skipped <= kLongestBeginning && skipped + kFewestCommon <= whole.size();
+       ++skipped) {
+    const std::span<const int32_t> common = whole.subspan(skipped);
+    // std::ranges::search does not compile with clang 14.
+    const auto found = std::search(part.begin(), part.end(), common.begin(), common.end());
+    const auto begin = static_cast<size_t>(found - part.begin());
+    if (found == part.end() || begin > kLongestBeginning) continue;
+    const size_t end = begin + common.size();
+    const size_t lost = part.size() - end;
+    if (lost == 0 || lost > kMostInserted) return std::nullopt;
+    return Inserted(sentence, subject_tokens, subject, end, lost);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 size_t SubjectBytes(std::string_view sentence, std::string_view language) {
@@ -80,33 +126,21 @@ bool MayLackSubjectWord(std::string_view source, std::string_view source_languag
 
 std::optional<AlignedTokens> WithSubject(const AlignedTokens& sentence, size_t subject_tokens,
                                          const AlignedTokens& subject) {
-  constexpr size_t kMostInserted = 6;  // tokens
   const std::span<const int32_t> whole = std::span(sentence.tokens).first(subject_tokens);
   const std::span<const int32_t> part = subject.tokens;
   const auto same = static_cast<size_t>(std::ranges::mismatch(whole, part).in2 - part.begin());
   const bool aligned = !sentence.alignment.empty();
-  if (same == 0 || part.size() <= whole.size() || part.size() - whole.size() > kMostInserted ||
-      aligned != !subject.alignment.empty())
+  if (aligned == subject.alignment.empty()) return std::nullopt;
+  if (same == 0) return WithEndOfSubject(sentence, subject_tokens, subject);
+  if (part.size() <= whole.size() || part.size() - whole.size() > kMostInserted)
     return std::nullopt;
   const size_t inserted = part.size() - whole.size();
   if (!std::ranges::equal(part.subspan(same + inserted), whole.subspan(same))) return std::nullopt;
-  // Words that the sentence has elsewhere are not lost.
-  const auto is_known = [&](int32_t token) {
-    return std::ranges::find(sentence.tokens, token) != sentence.tokens.end();
-  };
-  if (std::ranges::any_of(part.subspan(same, inserted), is_known)) return std::nullopt;
-  const auto put = [&](std::vector<int32_t> into, const std::vector<int32_t>& from) {
-    const auto at = static_cast<std::ptrdiff_t>(same);
-    into.insert(into.begin() + at, from.begin() + at,
-                from.begin() + at + static_cast<std::ptrdiff_t>(inserted));
-    return into;
-  };
-  AlignedTokens repaired{put(sentence.tokens, subject.tokens), {}};
-  if (!aligned) return repaired;
-  repaired.alignment = put(sentence.alignment, subject.alignment);
+  std::optional<AlignedTokens> repaired = Inserted(sentence, same, subject, same, inserted);
+  if (!repaired || !aligned) return repaired;
   // The verb behind the subject may be aligned with the word that was lost.
-  if (part.size() < repaired.alignment.size()) {
-    int32_t& next = repaired.alignment[part.size()];
+  if (part.size() < repaired->alignment.size()) {
+    int32_t& next = repaired->alignment[part.size()];
     next = std::max(next, std::ranges::max(subject.alignment) + 1);
   }
   return repaired;

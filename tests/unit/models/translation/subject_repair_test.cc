@@ -56,6 +56,18 @@ TEST(SubjectRepairTest, WhatTheSubjectHasBesidesIsPutBack) {
   EXPECT_EQ(completed->tokens, (std::vector<int32_t>{1, 5, 2, 8}));
 }
 
+TEST(SubjectRepairTest, TheEndOfASubjectIsPutBackWhereItsBeginningDiffers) {
+  // Nossos novos e baratos | são; Os nossos novos e baratos telefones
+  auto completed =
+      WithSubject({{1, 2, 3, 4, 9}, {0, 1, 2, 3, 5}}, 4, {{5, 6, 2, 3, 4, 7}, {0, 0, 1, 2, 3, 4}});
+  ASSERT_TRUE(completed);
+  EXPECT_EQ(completed->tokens, (std::vector<int32_t>{1, 2, 3, 4, 7, 9}));
+  EXPECT_EQ(completed->alignment, (std::vector<int32_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_FALSE(WithSubject({{1, 2, 3, 9}, {}}, 3, {{5, 6, 2, 3}, {}}));     // nothing is lost
+  EXPECT_FALSE(WithSubject({{1, 2, 3, 9}, {}}, 3, {{5, 6, 2, 3, 9}, {}}));  // it stands elsewhere
+  EXPECT_FALSE(WithSubject({{1, 2, 9}, {}}, 2, {{5, 2, 7}, {}}));           // too little is common
+}
+
 TEST(SubjectRepairTest, ASubjectThatDiffersOtherwiseChangesNothing) {
   EXPECT_FALSE(WithSubject({{1, 2, 8}, {}}, 2, {{1, 2}, {}}));
   // "Why the sky is blue?" and "Why is the sky" have the same words.
