@@ -79,11 +79,33 @@ std::optional<NumberRepair> RepairMark(std::string_view target, const WrittenNum
     const std::string_view digits = target.substr(number.begin, number.end - number.begin);
     return NumberRepair{{number.end, sign}, std::string(EnglishEnding(digits))};
   }
+  // "40 anos" is an age, as in "aniversário de 40 anos" for "40th birthday".
+  if (IsListed("years", WordBehind(target, number.end))) return std::nullopt;
   // The name of a street may keep its English letters.
   if (sign > number.end || english > number.end || GoesOnWithLetter(target, number.end) ||
       OrdinalEnd(target, number.end) > number.end || IsDay(target, number, style))
     return std::nullopt;
   return NumberRepair{{number.end, number.end}, std::string(SignOf(target, number))};
+}
+
+// Returns the correction of the day of a date that the model translated word by word: "5 of May"
+// for "5 de maio" becomes "5th of May", and "May 5 of 2024" becomes "May 5, 2024".
+std::optional<NumberRepair> RepairEnglishDay(std::string_view target, const WrittenNumber& number) {
+  constexpr std::string_view kOf = " of";
+  constexpr size_t kMostDigits = 2;
+  constexpr size_t kYearDigits = 4;
+  const size_t end = number.end;
+  if (end - number.begin > kMostDigits || !target.substr(end).starts_with(" of ")) return {};
+  const size_t behind = end + kOf.size();
+  if (IsListed("months", WordBehind(target, behind))) {
+    const std::string_view digits = target.substr(number.begin, end - number.begin);
+    return NumberRepair{{end, end}, std::string(EnglishEnding(digits))};
+  }
+  const size_t year = behind + 1;
+  if (IsListed("months", WordBefore(target, number.begin)) &&
+      models::DigitsEnd(target, year) == year + kYearDigits)
+    return NumberRepair{{end, behind}, ","};
+  return {};
 }
 
 // Returns the letter of a scale of temperatures, as in °F, at a place of a text; 0: there is none.
@@ -170,8 +192,11 @@ std::vector<NumberRepair> RepairOrdinals(std::string_view source, std::string_vi
     const char scale = ScaleAt(source, end + kDegree.size());
     const bool is_degree = source.substr(end).starts_with(kDegree) &&
                            (scale != '\0' || !GoesOnWithLetter(source, end + kDegree.size()));
+    const bool is_day =
+        formats.target_ordinals == OrdinalStyle::kEnglish && source.substr(end).starts_with(" de ");
     auto repair = is_ordinal  ? RepairMark(target, pair.target, formats.target_ordinals)
                   : is_degree ? RepairDegree(target, pair.target, scale)
+                  : is_day    ? RepairEnglishDay(target, pair.target)
                               : std::nullopt;
     if (repair) repairs.push_back(*std::move(repair));
   }

@@ -28,7 +28,8 @@ void ConvertOrdinals(std::string& text, const NumberFormats& formats);
 // Returns corrections of the ordinals of a translation:
 // - "1o" becomes "1º" where the source has no such letter.
 // - An ordinal that lost its mark, or has that of the source's language, gets the mark of the
-//   target's: "21st" and "21º". The day of a month needs none.
+//   target's: "21st" and "21º". The day of a month needs none, nor does an age: "40 anos".
+// - "5 of May" for "5 de maio" becomes "5th of May".
 // - A degree sign that the model took for the mark of an ordinal, or dropped, is put back.
 // pairs: the numbers of both texts that have the same digits.
 std::vector<NumberRepair> RepairOrdinals(std::string_view source, std::string_view target,

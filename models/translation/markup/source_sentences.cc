@@ -103,7 +103,8 @@ bool HasWords(const MarkedText& marked) {
 }
 
 // Returns true if a number is one that RepairNumbers might correct: it is long, as are times, has a
-// fraction or letters joined to it, or a sign of money or of a comparison.
+// fraction or letters joined to it, or a sign of money or of a comparison, or is the day of a date:
+// 5 de maio.
 bool MayNeedRepair(std::string_view text) {
   constexpr std::string_view kJoints = ".,:/-";
   constexpr std::string_view kSigns = "$<>";
@@ -115,6 +116,7 @@ bool MayNeedRepair(std::string_view text) {
       if (++digits == kFewestDigits) return true;
       continue;
     }
+    if (digits > 0 && text.substr(at).starts_with(" de ")) return true;
     const bool is_joint = kJoints.find(c) != std::string_view::npos;
     if (digits > 0 && is_joint && models::IsAsciiDigit(models::ByteAt(text, at + 1))) return true;
     // Signs of ordinals are letters beyond ASCII.

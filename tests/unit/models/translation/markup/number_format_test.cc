@@ -155,6 +155,22 @@ TEST(NumberRepairTest, AnOrdinalHasTheMarkOfItsLanguage) {
   EXPECT_EQ(Repaired("São 21 pessoas", "They are 21 people", to_en), "They are 21 people");
 }
 
+TEST(NumberRepairTest, AnAgeIsNoOrdinal) {
+  const NumberFormats to_pt = NumberFormatsOf("en", "pt");
+  EXPECT_EQ(Repaired("On her 40th birthday", "Em seu aniversário de 40 anos", to_pt),
+            "Em seu aniversário de 40 anos");
+  EXPECT_EQ(Repaired("her 40th birthday", "seu 40 aniversário", to_pt), "seu 40º aniversário");
+}
+
+TEST(NumberRepairTest, TheDayOfADateIsWrittenAsInEnglish) {
+  const NumberFormats to_en = NumberFormatsOf("pt", "en");
+  EXPECT_EQ(Repaired("Segunda-feira, 5 de maio", "Monday, 5 of May", to_en), "Monday, 5th of May");
+  EXPECT_EQ(Repaired("em 22 de maio", "on 22 of May", to_en), "on 22nd of May");
+  EXPECT_EQ(Repaired("12 de junho de 2024", "June 12 of 2024", to_en), "June 12, 2024");
+  EXPECT_EQ(Repaired("5 de maio", "5 May", to_en), "5 May");
+  EXPECT_EQ(Repaired("5 de cada 10", "5 of every 10", to_en), "5 of every 10");
+}
+
 TEST(NumberRepairTest, AnOrdinalAloneIsConverted) {
   EXPECT_EQ(ConvertedText("1.000º", NumberFormatsOf("pt", "en")), "1,000th");
   EXPECT_EQ(ConvertedText("3ª", NumberFormatsOf("pt", "en")), "3rd");
