@@ -289,7 +289,8 @@ class Server {
   // Returns why the server ended by itself; OK if it did not. After Stop.
   const absl::Status& failure() const { return failure_; }
 
-  // Handles SIGHUP, on the signal thread, while the server runs.
+  // Handles SIGHUP while the server runs, one at a time: on the signal thread, or for a signal that
+  // came while the server started on the main thread.
   void Reload() {
     logging::Info("reloading keys and certificates");
     // Errors are logged, and the previous keys stay in use.
