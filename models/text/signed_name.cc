@@ -76,7 +76,7 @@ size_t SignedNameEnd(const PatternText& pattern, size_t at) {
   const bool is_identifier = IsIdentifier(text.substr(name, end - name));
   const bool is_ascii = std::ranges::all_of(
       text.substr(name, end - name), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-  // What templates call their texts is no quotation and no question: «NAME», ?NAME?.
+  // A name that templates use for a text is no quotation and no question: «NAME», ?NAME?.
   const bool is_field = IsCodeWord(text.substr(name, end - name), "field");
   // The same signs close the name, or the mirrored ones.
   std::u32string closing;
